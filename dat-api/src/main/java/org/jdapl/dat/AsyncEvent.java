@@ -1,0 +1,58 @@
+package org.jdapl.dat;
+
+/** An error that belongs to no request (DAT_ASYNCH_ERROR_EVENT_DATA). Its source is what it happened to. */
+public interface AsyncEvent extends Event {
+
+  /** The kinds, with DAT's event numbers. */
+  enum Kind {
+    /** An EVD had no room: a connection request was refused, or completions were lost. */
+    EVD_OVERFLOW(0x08001),
+    /** The interface adapter is lost. */
+    IA_CATASTROPHIC(0x08002),
+    /** An endpoint broke. */
+    EP_BROKEN(0x08003),
+    /** A time was over. */
+    TIMED_OUT(0x08004),
+    /** The provider failed or broke its contract. */
+    PROVIDER_INTERNAL_ERROR(0x08005);
+
+    private final int number;
+
+    Kind(final int number) {
+      this.number = number;
+    }
+
+    /**
+     * DAT's number of this event.
+     *
+     * @return the number.
+     */
+    public int number() {
+      return number;
+    }
+  }
+
+  /**
+   * What happened.
+   *
+   * @return the kind.
+   */
+  Kind kind();
+
+  /**
+   * Why, in words.
+   *
+   * @return the reason.
+   */
+  String reason();
+
+  /**
+   * How often it happened since it was last reported.
+   *
+   * @return at least 1.
+   */
+  long count();
+
+  @Override
+  AsyncEvent copy();
+}

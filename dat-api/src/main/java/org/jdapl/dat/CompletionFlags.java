@@ -1,0 +1,19 @@
+package org.jdapl.dat;
+
+/** How a request completes (DAT_COMPLETION_FLAGS); combined with {@code |}. */
+public final class CompletionFlags {
+
+  /** It makes an event. */
+  public static final int DEFAULT = 0x00;
+
+  /** It makes an event only if it fails. Not for receives. */
+  public static final int SUPPRESS = 0x01;
+
+  /** Its message completes as a solicited one at the peer. For sends only. */
+  public static final int SOLICITED_WAIT = 0x02;
+
+  /** It starts only when the RDMA reads posted before it are done. Not for receives. */
+  public static final int BARRIER_FENCE = 0x08;
+
+  private CompletionFlags() {}
+}

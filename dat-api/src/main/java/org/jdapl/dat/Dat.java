@@ -1,0 +1,56 @@
+package org.jdapl.dat;
+
+import java.util.List;
+import java.util.ServiceLoader;
+
+/** The registry: opens interface adapters by name. */
+public final class Dat {
+
+  private Dat() {}
+
+  /**
+   * Opens an interface adapter (dat_ia_open). May be called from any thread.
+   *
+   * @param name the name of the adapter; {@code sim}, the simulator, is always there.
+   * @return a new adapter with an async EVD of its own; to be closed by the caller.
+   * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name, the
+   *     message lists those there are; INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device could not
+   *     be opened, with the cause.
+   */
+  public static InterfaceAdapter open(final String name) {
+    return Holder.RUNTIME.open(name);
+  }
+
+  /**
+   * The names that {@link #open} knows (dat_registry_list_providers). May be called from any thread.
+   *
+   * @return the names, sorted.
+   */
+  public static List<String> providers() {
+    return Holder.RUNTIME.providers();
+  }
+
+  private static final class Holder {
+    static final DatRuntime RUNTIME =
+        ServiceLoader.load(DatRuntime.class)
+            .findFirst()
+            .orElseGet(Missing::new);
+  }
+
+  private static final class Missing implements DatRuntime {
+    @Override
+    public List<String> providers() {
+      return List.of();
+    }
+
+    @Override
+    public InterfaceAdapter open(final String name) {
+      throw new DatException(
+          ReturnType.PROVIDER_NOT_FOUND,
+          ReturnSubtype.NAME_NOT_REGISTERED,
+          "cannot open interface adapter '"
+              + name
+              + "': no DAT runtime found; put org.jdapl:evd-core on the class or module path");
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package org.jdapl.dat;
+
+/** The completion of a data transfer (DAT_DTO_COMPLETION_EVENT_DATA). */
+public interface DtoCompletion extends Event {
+
+  /**
+   * The endpoint the request was posted to.
+   *
+   * @return the endpoint.
+   */
+  Endpoint endpoint();
+
+  /**
+   * What the request was.
+   *
+   * @return the operation, also with an error.
+   */
+  DtoOperation operation();
+
+  /**
+   * The cookie the request was posted with.
+   *
+   * @return the cookie, unchanged.
+   */
+  long cookie();
+
+  /**
+   * The context object the request was posted with.
+   *
+   * @return the object, or null.
+   */
+  Object context();
+
+  /**
+   * How it ended.
+   *
+   * @return the status.
+   */
+  DtoStatus status();
+
+  /**
+   * How much was transferred.
+   *
+   * @return bytes; 0 with an error.
+   */
+  long transferredLength();
+
+  /**
+   * The provider's own error code.
+   *
+   * @return the code; 0 with a success.
+   */
+  int vendorError();
+
+  @Override
+  DtoCompletion copy();
+}

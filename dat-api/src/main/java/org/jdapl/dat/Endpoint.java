@@ -1,0 +1,205 @@
+package org.jdapl.dat;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * An endpoint: one end of a connection, with a queue of receives and a queue of requests.
+ *
+ * <p>Posting is safe from several threads; it takes a guard that is held for the time of the post only,
+ * allocates nothing and waits for nobody. A request is open from its post until its completion was
+ * handed out. What happens to a request is an event: exactly one completion for each, in the order of
+ * the posts of its queue, unless it was posted with SUPPRESS and succeeded.
+ */
+public interface Endpoint extends DatObject {
+
+  /** How to disconnect (DAT_CLOSE_FLAGS). */
+  enum Disconnect {
+    /** Let open requests finish first, within a bound. */
+    GRACEFUL,
+    /** At once; open requests are flushed. */
+    ABRUPT
+  }
+
+  /**
+   * The state (dat_ep_get_status).
+   *
+   * @return the state now.
+   */
+  EndpointState state();
+
+  /**
+   * Asks a peer for a connection (dat_ep_connect). Valid in UNCONNECTED. Does not wait: the outcome is
+   * one of ESTABLISHED, PEER_REJECTED, NON_PEER_REJECTED, UNREACHABLE and TIMED_OUT at the connect EVD.
+   *
+   * @param remote the peer's address.
+   * @param connQual where the peer listens.
+   * @param timeout when to give up.
+   * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
+   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG3) if the timeout
+   *     is not positive, (INVALID_ARG4) if the private data is longer than the provider carries;
+   *     INVALID_HANDLE if closed.
+   */
+  void connect(InetAddress remote, long connQual, Duration timeout, ByteBuffer privateData);
+
+  /**
+   * Ends the connection (dat_ep_disconnect). Valid in ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING,
+   * CONNECTED and DISCONNECT_PENDING; does nothing in DISCONNECTED. Does not wait: DISCONNECTED follows
+   * at the connect EVD, exactly once, also if the peer is silent.
+   *
+   * @param how gracefully or abruptly. A graceful one turns abrupt after two seconds.
+   * @throws DatException INVALID_STATE in UNCONNECTED; INVALID_HANDLE if closed.
+   */
+  void disconnect(Disconnect how);
+
+  /**
+   * Posts a send of one segment (dat_ep_post_send). Valid in CONNECTED; in DISCONNECTED it is flushed.
+   *
+   * @param lmr the memory to send.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much, in bytes.
+   * @param cookie comes back in the completion.
+   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may have:
+   *     nothing was posted, post again after a completion.
+   * @throws DatException INVALID_STATE with the state; INVALID_HANDLE if the endpoint or the region is
+   *     closed; LENGTH_ERROR if the segment is not inside the region; PROTECTION_VIOLATION if the region
+   *     is of another zone; PRIVILEGES_VIOLATION if it lacks LOCAL_READ.
+   */
+  Outcome postSend(Lmr lmr, long offset, long length, long cookie);
+
+  /**
+   * Posts a send (dat_ep_post_send); else as {@link #postSend(Lmr, long, long, long)}.
+   *
+   * @param segments the memory to send; may be used again when this returned.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     endpoint was created for, or the flags are not legal here.
+   */
+  Outcome postSend(Segments segments, long cookie, Object context, int flags);
+
+  /**
+   * Posts a receive of one segment (dat_ep_post_recv). Valid in every state; in DISCONNECTED it is
+   * flushed.
+   *
+   * @param lmr the memory to receive into.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much there is, in bytes.
+   * @param cookie comes back in the completion.
+   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as the endpoint may have:
+   *     nothing was posted, post again after a completion.
+   * @throws DatException INVALID_HANDLE if the endpoint or the region is closed; LENGTH_ERROR if the
+   *     segment is not inside the region; PROTECTION_VIOLATION if the region is of another zone;
+   *     PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
+   */
+  Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
+
+  /**
+   * Posts a receive (dat_ep_post_recv); else as {@link #postReceive(Lmr, long, long, long)}.
+   *
+   * @param segments the memory to receive into; may be used again when this returned.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     endpoint was created for.
+   */
+  Outcome postReceive(Segments segments, long cookie, Object context);
+
+  /**
+   * Posts an RDMA write of one segment (dat_ep_post_rdma_write). Valid in CONNECTED; in DISCONNECTED it
+   * is flushed. The peer gets no event; a send that is posted after it arrives after it.
+   *
+   * @param lmr the memory to write from; needs LOCAL_READ.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much, in bytes.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param cookie comes back in the completion.
+   * @return as {@link #postSend(Lmr, long, long, long)}.
+   * @throws DatException as {@link #postSend(Lmr, long, long, long)}.
+   */
+  Outcome postRdmaWrite(
+      Lmr lmr, long offset, long length, int rmrContext, long remoteAddress, long cookie);
+
+  /**
+   * Posts an RDMA write (dat_ep_post_rdma_write); else as {@link #postRdmaWrite(Lmr, long, long, int,
+   * long, long)}.
+   *
+   * @param segments the memory to write from; may be used again when this returned.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     endpoint was created for, or the flags are not legal here.
+   */
+  Outcome postRdmaWrite(
+      Segments segments,
+      int rmrContext,
+      long remoteAddress,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
+   * Posts an RDMA read of one segment (dat_ep_post_rdma_read). Valid in CONNECTED; in DISCONNECTED it is
+   * flushed.
+   *
+   * @param lmr the memory to read into; needs LOCAL_WRITE.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much, in bytes.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param cookie comes back in the completion.
+   * @return as {@link #postSend(Lmr, long, long, long)}.
+   * @throws DatException as {@link #postSend(Lmr, long, long, long)}.
+   */
+  Outcome postRdmaRead(
+      Lmr lmr, long offset, long length, int rmrContext, long remoteAddress, long cookie);
+
+  /**
+   * Posts an RDMA read (dat_ep_post_rdma_read); else as {@link #postRdmaRead(Lmr, long, long, int, long,
+   * long)}.
+   *
+   * @param segments the memory to read into; may be used again when this returned.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     endpoint was created for, or the flags are not legal here.
+   */
+  Outcome postRdmaRead(
+      Segments segments,
+      int rmrContext,
+      long remoteAddress,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
+   * Closes the endpoint (dat_ep_free): no post is accepted any more, the connection ends, open requests
+   * are drained, and no event of it is delivered after this returned. Valid in every state. Waits for at
+   * most five seconds; inside an upcall it does not wait; see {@link #closeAsync}.
+   */
+  @Override
+  void close();
+
+  /**
+   * Closes the endpoint; never waits. From now on posts are INVALID_STATE.
+   *
+   * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
+   * @return completes when no event of this endpoint will be delivered any more; with an entry for each
+   *     accepted post that was not delivered. Closing twice gives the same.
+   */
+  CompletionStage<DrainReport> closeAsync(Duration bound);
+}

@@ -1,0 +1,91 @@
+package org.jdapl.dat;
+
+/**
+ * The sizes of an endpoint (DAT_EP_ATTR).
+ *
+ * @param maxReceiveDtos receives that may be open at once, 0 for none.
+ * @param maxRequestDtos sends and RDMA requests that may be open at once, 0 for none.
+ * @param maxReceiveIov segments of a receive.
+ * @param maxRequestIov segments of a request.
+ * @param rdmaReadsIn RDMA reads it answers at once.
+ * @param rdmaReadsOut RDMA reads it has in flight.
+ * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
+ * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for ever.
+ */
+public record EndpointAttributes(
+    int maxReceiveDtos,
+    int maxRequestDtos,
+    int maxReceiveIov,
+    int maxRequestIov,
+    int rdmaReadsIn,
+    int rdmaReadsOut,
+    int retryCount,
+    int rnrRetryCount) {
+
+  /**
+   * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, and 6
+   * retries where the peer has no receive.
+   *
+   * @return the defaults.
+   */
+  public static EndpointAttributes defaults() {
+    return new EndpointAttributes(16, 16, 1, 1, 4, 4, 7, 6);
+  }
+
+  /**
+   * The same with other numbers of requests.
+   *
+   * @param receives receives that may be open at once.
+   * @param requests sends and RDMA requests that may be open at once.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withMaxDtos(final int receives, final int requests) {
+    return new EndpointAttributes(
+        receives,
+        requests,
+        maxReceiveIov,
+        maxRequestIov,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retryCount,
+        rnrRetryCount);
+  }
+
+  /**
+   * The same with other numbers of segments.
+   *
+   * @param receive segments of a receive.
+   * @param request segments of a request.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withMaxIov(final int receive, final int request) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        receive,
+        request,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retryCount,
+        rnrRetryCount);
+  }
+
+  /**
+   * The same with other retries.
+   *
+   * @param retries how often a message is sent again to a peer that does not answer, 0 to 7.
+   * @param rnrRetries how often to a peer without a receive, 0 to 7; 7 is for ever.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withRetries(final int retries, final int rnrRetries) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        maxReceiveIov,
+        maxRequestIov,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retries,
+        rnrRetries);
+  }
+}

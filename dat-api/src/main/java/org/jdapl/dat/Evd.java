@@ -1,0 +1,149 @@
+package org.jdapl.dat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * An event dispatcher: it serializes the events of all its streams into upcalls of one handler, or
+ * keeps them until they are dequeued.
+ *
+ * <p>It is created with its upcall disabled. While an upcall may start or is running, the EVD belongs to
+ * the framework; otherwise it belongs to the consumer, who may dequeue from any number of threads.
+ *
+ * <p>Order: first in, first out for each work queue of an endpoint, for each poster of software events,
+ * and for each connection. Where an endpoint's completions and connection events share an EVD,
+ * ESTABLISHED precedes its first successful completion and every successful completion precedes the
+ * event that ends the connection. Nothing else is ordered.
+ */
+public interface Evd extends DatObject {
+
+  /**
+   * How many completions, connection requests and software events it holds, each on its own.
+   *
+   * @return the length.
+   */
+  int length();
+
+  /**
+   * How it tells its consumer of events.
+   *
+   * @return the policy; after a NOTIFY upcall, DISABLED until enabled again.
+   */
+  UpcallPolicy policy();
+
+  /**
+   * Hands out at most one event on the calling thread (dat_evd_dequeue). Several threads may do so at
+   * once; each event goes to exactly one. It does not wait.
+   *
+   * @param to gets the event; null is not allowed. What it throws is thrown on, the event is consumed.
+   * @return SUCCESS, or QUEUE_EMPTY if there was none.
+   * @throws DatException INVALID_STATE (EVD_ENABLED) while an upcall may start or is running, except
+   *     inside that upcall; INVALID_HANDLE if closed.
+   */
+  Outcome dequeue(EventHandler to);
+
+  /**
+   * Hands out events until there is none or the limit is reached; else as {@link #dequeue}.
+   *
+   * @param to gets the events.
+   * @param limit how many at most, at least 1.
+   * @return how many were handed out.
+   * @throws DatException as {@link #dequeue}; INVALID_PARAMETER (INVALID_ARG2) if the limit is below 1.
+   */
+  int drain(EventHandler to, int limit);
+
+  /**
+   * Posts a software event (dat_evd_post_se). Never runs an upcall on the calling thread, never waits.
+   *
+   * @param payload the consumer's own object, passed on by reference.
+   * @return SUCCESS, or QUEUE_FULL if as many software events wait as the EVD is long; nothing was
+   *     queued then, and the EVD is unharmed.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the EVD was not created for {@link
+   *     Stream#SOFTWARE}; INVALID_HANDLE if closed.
+   */
+  Outcome postSoftwareEvent(Object payload);
+
+  /**
+   * Enables upcalls, one at a time, that get events, those that are there included
+   * (dat_evd_modify_upcall). Short for {@code upcall(handler, SINGLE_INSTANCE, ON_ANY)}.
+   *
+   * @param handler gets every event from now on.
+   * @throws DatException as {@link #upcall(EventHandler, Concurrency, Invoke)}.
+   */
+  default void upcall(final EventHandler handler) {
+    upcall(handler, Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
+  }
+
+  /**
+   * Enables upcalls that get events, or changes their handler (dat_evd_modify_upcall). Runs no upcall on
+   * the calling thread and waits for none; a running upcall ends with the handler it has.
+   *
+   * @param handler gets the events.
+   * @param concurrency how many upcalls may run at once.
+   * @param when what to do about events that are there already.
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  void upcall(EventHandler handler, Concurrency concurrency, Invoke when);
+
+  /**
+   * Enables one upcall that gets no event (dat_evd_modify_upcall with DAT_UPCALL_NOTIFY). Called again
+   * inside that upcall, it takes effect when the upcall returns. Runs no upcall on the calling thread.
+   *
+   * @param handler told once.
+   * @param when what to do about events that are there already.
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  void notifyOnce(NotifyHandler handler, Invoke when);
+
+  /**
+   * Disables upcalls before the next event (dat_evd_modify_upcall with DAT_UPCALL_DISABLE). Does not
+   * wait: an upcall may still be running, and the EVD is the consumer's when it returned. Inside an
+   * upcall, that upcall is the last.
+   *
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  void disable();
+
+  /**
+   * Disables upcalls and waits until none is running (dat_evd_modify_upcall with DAT_UPCALL_TEARDOWN).
+   * Inside any upcall it does not wait; see {@link #teardownAsync}.
+   *
+   * @throws DatException INVALID_HANDLE if closed; ABORT if interrupted while waiting (upcalls are
+   *     disabled all the same).
+   */
+  void teardown();
+
+  /**
+   * Disables upcalls; never waits.
+   *
+   * @return completes when no upcall is running and none will start.
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  CompletionStage<Void> teardownAsync();
+
+  /**
+   * What was counted so far. May be called at any time, in every state, and stops nothing.
+   *
+   * @return a snapshot; counters may be apart by events in progress.
+   */
+  EvdStatistics statistics();
+
+  /**
+   * Closes the EVD (dat_evd_free): disables upcalls, waits until none is running, drops what is queued.
+   * Inside an upcall it does not wait; see {@link #closeAsync}.
+   *
+   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
+   */
+  @Override
+  void close();
+
+  /**
+   * Closes the EVD; never waits. From now on it answers INVALID_HANDLE.
+   *
+   * @param bound how long a running upcall may still take; then the close completes without it and the
+   *     upcall is reported as stuck.
+   * @return completes when no upcall is running and none will start, with the events that were dropped.
+   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
+   */
+  CompletionStage<DrainReport> closeAsync(Duration bound);
+}

@@ -1,0 +1,109 @@
+package org.jdapl.dat;
+
+import java.net.InetAddress;
+import java.time.Duration;
+
+/** An interface adapter: an RDMA device as DAT sees it, and the factory of all objects on it. */
+public interface InterfaceAdapter extends DatObject {
+
+  /**
+   * The address peers connect to (DAT_IA_ATTR ia_address_ptr).
+   *
+   * @return the address.
+   */
+  InetAddress address();
+
+  /**
+   * Where async errors of this adapter go. It is created with the adapter, its upcall disabled, and
+   * closed with it.
+   *
+   * @return the async EVD.
+   */
+  Evd asyncEvd();
+
+  /**
+   * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share one.
+   *
+   * @param length how many completions, connection requests and software events it holds, each on its
+   *     own; at least 1.
+   * @param streams which events it takes, at least one; ASYNC is not for consumers.
+   * @return the EVD, disabled.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INSUFFICIENT_RESOURCES
+   *     (RESOURCE_TEVD) if it is longer than the provider allows; INVALID_HANDLE if the adapter is
+   *     closed.
+   */
+  Evd createEvd(int length, Stream... streams);
+
+  /**
+   * Creates a protection zone (dat_pz_create).
+   *
+   * @return the zone.
+   * @throws DatException INSUFFICIENT_RESOURCES; INVALID_HANDLE if the adapter is closed.
+   */
+  ProtectionZone createPz();
+
+  /**
+   * Creates an endpoint (dat_ep_create) and reserves room for its requests in its EVDs. Until it
+   * connects, receives may be posted.
+   *
+   * @param pz the zone whose memory it may use.
+   * @param receiveEvd gets completions of receives; must take DTO.
+   * @param requestEvd gets completions of all else; must take DTO.
+   * @param connectEvd gets what happens to the connection; must take CONNECTION.
+   * @param attributes its sizes.
+   * @return the endpoint, UNCONNECTED.
+   * @throws DatException INVALID_HANDLE (PZ, EVD_RECV, EVD_REQUEST, EVD_CONN) if one of them is closed,
+   *     belongs to another adapter, or does not take the stream; INSUFFICIENT_RESOURCES (RESOURCE_TEVD)
+   *     if an EVD has no room for its requests, nothing was changed; INSUFFICIENT_RESOURCES
+   *     (RESOURCE_TEP) if the provider has no room.
+   */
+  Endpoint createEndpoint(
+      ProtectionZone pz,
+      Evd receiveEvd,
+      Evd requestEvd,
+      Evd connectEvd,
+      EndpointAttributes attributes);
+
+  /**
+   * Creates an endpoint that uses one EVD for everything; else as {@link
+   * #createEndpoint(ProtectionZone, Evd, Evd, Evd, EndpointAttributes)}.
+   *
+   * @param pz the zone whose memory it may use.
+   * @param evd gets all its events; must take DTO and CONNECTION.
+   * @param attributes its sizes.
+   * @return the endpoint, UNCONNECTED.
+   * @throws DatException as the other one.
+   */
+  default Endpoint createEndpoint(
+      final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
+    return createEndpoint(pz, evd, evd, evd, attributes);
+  }
+
+  /**
+   * Listens for connection requests (dat_psp_create with DAT_PSP_CONSUMER_FLAG).
+   *
+   * @param connQual where to listen, 1 to 65535 on most transports.
+   * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is refused.
+   * @return the service point.
+   * @throws DatException CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD
+   *     is closed, of another adapter, or does not take the stream.
+   */
+  PublicServicePoint createPsp(long connQual, Evd evd);
+
+  /**
+   * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
+   *
+   * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open; the
+   *     message names them.
+   */
+  @Override
+  void close();
+
+  /**
+   * Closes the adapter and everything on it (dat_ia_close with DAT_CLOSE_ABRUPT_FLAG). It cannot fail.
+   * Inside an upcall it does not wait, but the closing goes on.
+   *
+   * @param bound how long it may take at most; what is stuck then is left and reported.
+   */
+  void closeAbruptly(Duration bound);
+}

@@ -1,0 +1,42 @@
+package org.jdapl.verbs;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+
+/** A connection request that waits for an answer (the new rdma_cm_id of CONNECT_REQUEST). */
+public interface CmRequest {
+
+  /**
+   * Who asks.
+   *
+   * @return the peer's address.
+   */
+  InetAddress remoteAddress();
+
+  /**
+   * What the peer sent along.
+   *
+   * @return a read-only view of the data, valid as long as the request; empty, never null.
+   */
+  ByteBuffer privateData();
+
+  /**
+   * Accepts (rdma_accept). The outcome is an event: ESTABLISHED, or one of UNREACHABLE, CONNECT_ERROR
+   * and REJECTED if the peer is gone.
+   *
+   * @param qp the queue pair to connect.
+   * @param parameters how to connect, and the private data.
+   * @param handler told of each event; it may be called before this method returns.
+   * @return the id of the connection.
+   * @throws VerbsException if the answer could not be sent, or one was sent already.
+   */
+  CmId accept(QueuePair qp, CmParameters parameters, CmHandler handler);
+
+  /**
+   * Says no (rdma_reject); the peer gets REJECTED. Without effect if the peer is gone.
+   *
+   * @param status {@link CmHandler#CONSUMER_REJECT} if the consumer says no, or another reason.
+   * @param privateData what to tell the peer; copied by the call.
+   */
+  void reject(int status, ByteBuffer privateData);
+}

@@ -1,0 +1,48 @@
+package org.jdapl.verbs;
+
+/** A reliable-connected queue pair (ibv_qp). The connection manager moves it to connected. */
+public interface QueuePair extends AutoCloseable {
+
+  /**
+   * The number of the queue pair. Numbers are used again after {@link #close}.
+   *
+   * @return the number, 24 bits.
+   */
+  int number();
+
+  /**
+   * Posts a request to the send queue (ibv_post_send). In the error state it is taken and flushed. One
+   * thread at a time.
+   *
+   * @param request copied before the method returns.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the queue
+   *     pair is neither connected nor in the error state or the request is not valid. Nothing was
+   *     posted then.
+   */
+  int postSend(SendRequest request);
+
+  /**
+   * Posts a request to the receive queue (ibv_post_recv). In the error state it is taken and flushed.
+   * One thread at a time.
+   *
+   * @param request copied before the method returns.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the request
+   *     is not valid or the queue pair takes its receives from a shared queue. Nothing was posted then.
+   */
+  int postRecv(RecvRequest request);
+
+  /**
+   * Moves the queue pair to the error state (ibv_modify_qp to IBV_QPS_ERR): every request in it
+   * completes, with WR_FLUSH_ERR unless it was done already. Legal in every state and twice.
+   *
+   * @throws VerbsException if the device refused.
+   */
+  void modifyToError();
+
+  /**
+   * Destroys the queue pair (ibv_destroy_qp). Completions of it that nobody polled may stay in their
+   * queue or vanish.
+   */
+  @Override
+  void close();
+}

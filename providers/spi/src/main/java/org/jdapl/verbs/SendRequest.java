@@ -1,0 +1,50 @@
+package org.jdapl.verbs;
+
+/**
+ * A reusable request for a send queue (ibv_send_wr). Its owner fills the fields and posts it; the
+ * provider copies what it needs before the post returns. Confined to one thread at a time.
+ */
+public final class SendRequest extends SgeList {
+
+  /** Names the request in its completion. */
+  public long wrId;
+
+  /** What to do. */
+  public WrOpcode opcode = WrOpcode.SEND;
+
+  /** Whether a success makes a completion (an error always does). */
+  public boolean signaled = true;
+
+  /** Whether the completion at the peer is a solicited one. */
+  public boolean solicited;
+
+  /** Whether to start only when earlier RDMA reads and atomics of this queue are done. */
+  public boolean fence;
+
+  /** Whether the provider copies the data while posting. */
+  public boolean inline;
+
+  /** Where in the peer's memory, for RDMA and atomics. */
+  public long remoteAddress;
+
+  /** The key of the peer's memory, for RDMA and atomics. */
+  public int rkey;
+
+  /** Immediate data. */
+  public int immediate;
+
+  /** What to compare with, or what to add. */
+  public long compareAdd;
+
+  /** What to put in place. */
+  public long swap;
+
+  /**
+   * An empty request.
+   *
+   * @param maxSge scatter-gather elements it has room for.
+   */
+  public SendRequest(final int maxSge) {
+    super(maxSge);
+  }
+}

@@ -1,0 +1,33 @@
+package org.jdapl.verbs;
+
+/** A shared receive queue (ibv_srq). */
+public interface SharedReceiveQueue extends AutoCloseable {
+
+  /**
+   * Posts a request (ibv_post_srq_recv). One thread at a time.
+   *
+   * @param request copied before the method returns.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the request
+   *     is not valid. Nothing was posted then.
+   */
+  int postRecv(RecvRequest request);
+
+  /**
+   * Asks for one {@link AsyncType#SRQ_LIMIT_REACHED} when fewer receives than that are left
+   * (ibv_modify_srq).
+   *
+   * @param limit the low watermark.
+   * @throws VerbsException if not supported.
+   */
+  default void armLimit(final int limit) {
+    throw VerbsException.unsupported("modify_srq", toString());
+  }
+
+  /**
+   * Destroys the queue (ibv_destroy_srq).
+   *
+   * @throws VerbsException with EBUSY if a queue pair uses it.
+   */
+  @Override
+  void close();
+}

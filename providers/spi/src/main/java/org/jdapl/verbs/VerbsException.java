@@ -1,0 +1,92 @@
+package org.jdapl.verbs;
+
+/** A verb failed. Carries the verb, the object, and the errno with its text. */
+public final class VerbsException extends RuntimeException {
+
+  /** Operation would block; try again. */
+  public static final int EAGAIN = 11;
+
+  /** No memory, or a queue is full. */
+  public static final int ENOMEM = 12;
+
+  /** No such device. */
+  public static final int ENODEV = 19;
+
+  /** In use. */
+  public static final int EBUSY = 16;
+
+  /** Not valid. */
+  public static final int EINVAL = 22;
+
+  /** Not supported. */
+  public static final int EOPNOTSUPP = 95;
+
+  /** The address or service is in use. */
+  public static final int EADDRINUSE = 98;
+
+  /** The peer did not answer. */
+  public static final int ETIMEDOUT = 110;
+
+  private static final long serialVersionUID = 1L;
+
+  private final String verb;
+  private final int errno;
+
+  /**
+   * A failure.
+   *
+   * @param verb the verb, such as {@code create_cq}.
+   * @param object the name of the object it was called on.
+   * @param errno the errno.
+   * @param detail the value that was not right and what was expected.
+   */
+  public VerbsException(
+      final String verb, final String object, final int errno, final String detail) {
+    super(verb + " on " + object + ": " + text(errno) + " (errno " + errno + "): " + detail);
+    this.verb = verb;
+    this.errno = errno;
+  }
+
+  /**
+   * The failure of an optional verb that the provider does not have.
+   *
+   * @param verb the verb.
+   * @param object the name of the object it was called on.
+   * @return the exception, to be thrown.
+   */
+  public static VerbsException unsupported(final String verb, final String object) {
+    return new VerbsException(verb, object, EOPNOTSUPP, "the provider does not have this verb");
+  }
+
+  /**
+   * The verb that failed.
+   *
+   * @return its name.
+   */
+  public String verb() {
+    return verb;
+  }
+
+  /**
+   * Why.
+   *
+   * @return the errno.
+   */
+  public int errno() {
+    return errno;
+  }
+
+  private static String text(final int errno) {
+    return switch (errno) {
+      case EAGAIN -> "resource temporarily unavailable";
+      case ENOMEM -> "cannot allocate memory";
+      case ENODEV -> "no such device";
+      case EBUSY -> "device or resource busy";
+      case EINVAL -> "invalid argument";
+      case EOPNOTSUPP -> "operation not supported";
+      case EADDRINUSE -> "address already in use";
+      case ETIMEDOUT -> "connection timed out";
+      default -> "error";
+    };
+  }
+}
