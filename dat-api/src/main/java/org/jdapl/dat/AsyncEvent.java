@@ -1,6 +1,9 @@
 package org.jdapl.dat;
 
-/** An error that belongs to no request (DAT_ASYNCH_ERROR_EVENT_DATA). Its source is what it happened to. */
+/**
+ * An error that belongs to no request (DAT_ASYNCH_ERROR_EVENT_DATA). Its source is what it happened
+ * to.
+ */
 public interface AsyncEvent extends Event {
 
   /** The kinds, with DAT's event numbers. */

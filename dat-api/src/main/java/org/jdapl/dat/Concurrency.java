@@ -13,8 +13,8 @@ public final class Concurrency {
   }
 
   /**
-   * Up to a number at once (DAT_UPCALL_MANY): each event goes to exactly one upcall, in the order of
-   * hand-out; upcalls may overtake each other after that.
+   * Up to a number at once (DAT_UPCALL_MANY): each event goes to exactly one upcall, in the order
+   * of hand-out; upcalls may overtake each other after that.
    *
    * @param limit how many, 1 to 1023.
    * @return the concurrency.

@@ -66,8 +66,8 @@ public interface ConnectionEvent extends Event {
   /**
    * What the peer sent along with its accept or reject.
    *
-   * @return a read-only view of the private data, empty where there is none. Zeros may follow what the
-   *     peer sent, where the transport pads.
+   * @return a read-only view of the private data, empty where there is none. Zeros may follow what
+   *     the peer sent, where the transport pads.
    */
   ByteBuffer privateData();
 

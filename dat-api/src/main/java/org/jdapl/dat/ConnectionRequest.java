@@ -3,7 +3,9 @@ package org.jdapl.dat;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 
-/** A connection request; to be answered once, by accept or reject, now or later, from any thread. */
+/**
+ * A connection request; to be answered once, by accept or reject, now or later, from any thread.
+ */
 public interface ConnectionRequest extends DatObject {
 
   /**
@@ -16,8 +18,8 @@ public interface ConnectionRequest extends DatObject {
   /**
    * What the peer sent along (dat_cr_query).
    *
-   * @return a read-only view of the private data, empty where there is none. Zeros may follow what the
-   *     peer sent, where the transport pads.
+   * @return a read-only view of the private data, empty where there is none. Zeros may follow what
+   *     the peer sent, where the transport pads.
    */
   ByteBuffer privateData();
 
@@ -27,8 +29,8 @@ public interface ConnectionRequest extends DatObject {
    *
    * @param endpoint the endpoint to connect, UNCONNECTED. It becomes COMPLETION_PENDING.
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
-   * @throws DatException INVALID_STATE if the request was answered (NO_SUBTYPE) or the endpoint is not
-   *     UNCONNECTED; INVALID_HANDLE (EP) if the endpoint is closed or of another adapter;
+   * @throws DatException INVALID_STATE if the request was answered (NO_SUBTYPE) or the endpoint is
+   *     not UNCONNECTED; INVALID_HANDLE (EP) if the endpoint is closed or of another adapter;
    *     INVALID_PARAMETER (INVALID_ARG2) if the private data is longer than the provider carries.
    */
   void accept(Endpoint endpoint, ByteBuffer privateData);
@@ -37,8 +39,8 @@ public interface ConnectionRequest extends DatObject {
    * Says no (dat_cr_reject); the peer gets PEER_REJECTED.
    *
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
-   * @throws DatException INVALID_STATE if the request was answered; INVALID_PARAMETER (INVALID_ARG1) if
-   *     the private data is longer than the provider carries.
+   * @throws DatException INVALID_STATE if the request was answered; INVALID_PARAMETER
+   *     (INVALID_ARG1) if the private data is longer than the provider carries.
    */
   void reject(ByteBuffer privateData);
 

@@ -13,16 +13,17 @@ public final class Dat {
    *
    * @param name the name of the adapter; {@code sim}, the simulator, is always there.
    * @return a new adapter with an async EVD of its own; to be closed by the caller.
-   * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name, the
-   *     message lists those there are; INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device could not
-   *     be opened, with the cause.
+   * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name,
+   *     the message lists those there are; INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device
+   *     could not be opened, with the cause.
    */
   public static InterfaceAdapter open(final String name) {
     return Holder.RUNTIME.open(name);
   }
 
   /**
-   * The names that {@link #open} knows (dat_registry_list_providers). May be called from any thread.
+   * The names that {@link #open} knows (dat_registry_list_providers). May be called from any
+   * thread.
    *
    * @return the names, sorted.
    */
@@ -32,9 +33,7 @@ public final class Dat {
 
   private static final class Holder {
     static final DatRuntime RUNTIME =
-        ServiceLoader.load(DatRuntime.class)
-            .findFirst()
-            .orElseGet(Missing::new);
+        ServiceLoader.load(DatRuntime.class).findFirst().orElseGet(Missing::new);
   }
 
   private static final class Missing implements DatRuntime {

@@ -3,7 +3,8 @@ package org.jdapl.dat;
 import java.util.List;
 
 /**
- * What stands behind {@link Dat}, found by {@link java.util.ServiceLoader}. Consumers do not use it.
+ * What stands behind {@link Dat}, found by {@link java.util.ServiceLoader}. Consumers do not use
+ * it.
  */
 public interface DatRuntime {
 

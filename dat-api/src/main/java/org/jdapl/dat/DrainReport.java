@@ -3,10 +3,13 @@ package org.jdapl.dat;
 import java.util.List;
 
 /**
- * What a close left undelivered, so that every accepted post and every queued event is accounted for.
+ * What a close left undelivered, so that every accepted post and every queued event is accounted
+ * for.
  *
- * @param requests posts of an endpoint whose completion was not handed out, each queue in its order.
- * @param suppressed posts with SUPPRESS that succeeded and so made no event, over the endpoint's life.
+ * @param requests posts of an endpoint whose completion was not handed out, each queue in its
+ *     order.
+ * @param suppressed posts with SUPPRESS that succeeded and so made no event, over the endpoint's
+ *     life.
  * @param events other events that were queued and are dropped now.
  */
 public record DrainReport(List<Request> requests, long suppressed, List<Event> events) {

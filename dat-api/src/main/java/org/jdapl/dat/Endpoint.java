@@ -8,10 +8,10 @@ import java.util.concurrent.CompletionStage;
 /**
  * An endpoint: one end of a connection, with a queue of receives and a queue of requests.
  *
- * <p>Posting is safe from several threads; it takes a guard that is held for the time of the post only,
- * allocates nothing and waits for nobody. A request is open from its post until its completion was
- * handed out. What happens to a request is an event: exactly one completion for each, in the order of
- * the posts of its queue, unless it was posted with SUPPRESS and succeeded.
+ * <p>Posting is safe from several threads; it takes a guard that is held for the time of the post
+ * only, allocates nothing and waits for nobody. A request is open from its post until its
+ * completion was handed out. What happens to a request is an event: exactly one completion for
+ * each, in the order of the posts of its queue, unless it was posted with SUPPRESS and succeeded.
  */
 public interface Endpoint extends DatObject {
 
@@ -31,23 +31,24 @@ public interface Endpoint extends DatObject {
   EndpointState state();
 
   /**
-   * Asks a peer for a connection (dat_ep_connect). Valid in UNCONNECTED. Does not wait: the outcome is
-   * one of ESTABLISHED, PEER_REJECTED, NON_PEER_REJECTED, UNREACHABLE and TIMED_OUT at the connect EVD.
+   * Asks a peer for a connection (dat_ep_connect). Valid in UNCONNECTED. Does not wait: the outcome
+   * is one of ESTABLISHED, PEER_REJECTED, NON_PEER_REJECTED, UNREACHABLE and TIMED_OUT at the
+   * connect EVD.
    *
    * @param remote the peer's address.
    * @param connQual where the peer listens.
    * @param timeout when to give up.
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
-   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG3) if the timeout
-   *     is not positive, (INVALID_ARG4) if the private data is longer than the provider carries;
-   *     INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG3) if the
+   *     timeout is not positive, (INVALID_ARG4) if the private data is longer than the provider
+   *     carries; INVALID_HANDLE if closed.
    */
   void connect(InetAddress remote, long connQual, Duration timeout, ByteBuffer privateData);
 
   /**
-   * Ends the connection (dat_ep_disconnect). Valid in ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING,
-   * CONNECTED and DISCONNECT_PENDING; does nothing in DISCONNECTED. Does not wait: DISCONNECTED follows
-   * at the connect EVD, exactly once, also if the peer is silent.
+   * Ends the connection (dat_ep_disconnect). Valid in ACTIVE_CONNECTION_PENDING,
+   * COMPLETION_PENDING, CONNECTED and DISCONNECT_PENDING; does nothing in DISCONNECTED. Does not
+   * wait: DISCONNECTED follows at the connect EVD, exactly once, also if the peer is silent.
    *
    * @param how gracefully or abruptly. A graceful one turns abrupt after two seconds.
    * @throws DatException INVALID_STATE in UNCONNECTED; INVALID_HANDLE if closed.
@@ -55,17 +56,18 @@ public interface Endpoint extends DatObject {
   void disconnect(Disconnect how);
 
   /**
-   * Posts a send of one segment (dat_ep_post_send). Valid in CONNECTED; in DISCONNECTED it is flushed.
+   * Posts a send of one segment (dat_ep_post_send). Valid in CONNECTED; in DISCONNECTED it is
+   * flushed.
    *
    * @param lmr the memory to send.
    * @param offset where it starts in the region, in bytes.
    * @param length how much, in bytes.
    * @param cookie comes back in the completion.
-   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may have:
-   *     nothing was posted, post again after a completion.
-   * @throws DatException INVALID_STATE with the state; INVALID_HANDLE if the endpoint or the region is
-   *     closed; LENGTH_ERROR if the segment is not inside the region; PROTECTION_VIOLATION if the region
-   *     is of another zone; PRIVILEGES_VIOLATION if it lacks LOCAL_READ.
+   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may
+   *     have: nothing was posted, post again after a completion.
+   * @throws DatException INVALID_STATE with the state; INVALID_HANDLE if the endpoint or the region
+   *     is closed; LENGTH_ERROR if the segment is not inside the region; PROTECTION_VIOLATION if
+   *     the region is of another zone; PRIVILEGES_VIOLATION if it lacks LOCAL_READ.
    */
   Outcome postSend(Lmr lmr, long offset, long length, long cookie);
 
@@ -90,11 +92,11 @@ public interface Endpoint extends DatObject {
    * @param offset where it starts in the region, in bytes.
    * @param length how much there is, in bytes.
    * @param cookie comes back in the completion.
-   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as the endpoint may have:
-   *     nothing was posted, post again after a completion.
-   * @throws DatException INVALID_HANDLE if the endpoint or the region is closed; LENGTH_ERROR if the
-   *     segment is not inside the region; PROTECTION_VIOLATION if the region is of another zone;
-   *     PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
+   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as the endpoint may
+   *     have: nothing was posted, post again after a completion.
+   * @throws DatException INVALID_HANDLE if the endpoint or the region is closed; LENGTH_ERROR if
+   *     the segment is not inside the region; PROTECTION_VIOLATION if the region is of another
+   *     zone; PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
    */
   Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
 
@@ -111,8 +113,9 @@ public interface Endpoint extends DatObject {
   Outcome postReceive(Segments segments, long cookie, Object context);
 
   /**
-   * Posts an RDMA write of one segment (dat_ep_post_rdma_write). Valid in CONNECTED; in DISCONNECTED it
-   * is flushed. The peer gets no event; a send that is posted after it arrives after it.
+   * Posts an RDMA write of one segment (dat_ep_post_rdma_write). Valid in CONNECTED; in
+   * DISCONNECTED it is flushed. The peer gets no event; a send that is posted after it arrives
+   * after it.
    *
    * @param lmr the memory to write from; needs LOCAL_READ.
    * @param offset where it starts in the region, in bytes.
@@ -127,8 +130,8 @@ public interface Endpoint extends DatObject {
       Lmr lmr, long offset, long length, int rmrContext, long remoteAddress, long cookie);
 
   /**
-   * Posts an RDMA write (dat_ep_post_rdma_write); else as {@link #postRdmaWrite(Lmr, long, long, int,
-   * long, long)}.
+   * Posts an RDMA write (dat_ep_post_rdma_write); else as {@link #postRdmaWrite(Lmr, long, long,
+   * int, long, long)}.
    *
    * @param segments the memory to write from; may be used again when this returned.
    * @param rmrContext the context of the peer's memory.
@@ -149,8 +152,8 @@ public interface Endpoint extends DatObject {
       int flags);
 
   /**
-   * Posts an RDMA read of one segment (dat_ep_post_rdma_read). Valid in CONNECTED; in DISCONNECTED it is
-   * flushed.
+   * Posts an RDMA read of one segment (dat_ep_post_rdma_read). Valid in CONNECTED; in DISCONNECTED
+   * it is flushed.
    *
    * @param lmr the memory to read into; needs LOCAL_WRITE.
    * @param offset where it starts in the region, in bytes.
@@ -165,8 +168,8 @@ public interface Endpoint extends DatObject {
       Lmr lmr, long offset, long length, int rmrContext, long remoteAddress, long cookie);
 
   /**
-   * Posts an RDMA read (dat_ep_post_rdma_read); else as {@link #postRdmaRead(Lmr, long, long, int, long,
-   * long)}.
+   * Posts an RDMA read (dat_ep_post_rdma_read); else as {@link #postRdmaRead(Lmr, long, long, int,
+   * long, long)}.
    *
    * @param segments the memory to read into; may be used again when this returned.
    * @param rmrContext the context of the peer's memory.
@@ -187,9 +190,10 @@ public interface Endpoint extends DatObject {
       int flags);
 
   /**
-   * Closes the endpoint (dat_ep_free): no post is accepted any more, the connection ends, open requests
-   * are drained, and no event of it is delivered after this returned. Valid in every state. Waits for at
-   * most five seconds; inside an upcall it does not wait; see {@link #closeAsync}.
+   * Closes the endpoint (dat_ep_free): no post is accepted any more, the connection ends, open
+   * requests are drained, and no event of it is delivered after this returned. Valid in every
+   * state. Waits for at most five seconds; inside an upcall it does not wait; see {@link
+   * #closeAsync}.
    */
   @Override
   void close();
@@ -198,8 +202,8 @@ public interface Endpoint extends DatObject {
    * Closes the endpoint; never waits. From now on posts are INVALID_STATE.
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
-   * @return completes when no event of this endpoint will be delivered any more; with an entry for each
-   *     accepted post that was not delivered. Closing twice gives the same.
+   * @return completes when no event of this endpoint will be delivered any more; with an entry for
+   *     each accepted post that was not delivered. Closing twice gives the same.
    */
   CompletionStage<DrainReport> closeAsync(Duration bound);
 }

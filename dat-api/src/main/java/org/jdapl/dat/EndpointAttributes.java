@@ -10,7 +10,8 @@ package org.jdapl.dat;
  * @param rdmaReadsIn RDMA reads it answers at once.
  * @param rdmaReadsOut RDMA reads it has in flight.
  * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
- * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for ever.
+ * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
+ *     ever.
  */
 public record EndpointAttributes(
     int maxReceiveDtos,

@@ -7,13 +7,14 @@ import java.util.concurrent.CompletionStage;
  * An event dispatcher: it serializes the events of all its streams into upcalls of one handler, or
  * keeps them until they are dequeued.
  *
- * <p>It is created with its upcall disabled. While an upcall may start or is running, the EVD belongs to
- * the framework; otherwise it belongs to the consumer, who may dequeue from any number of threads.
+ * <p>It is created with its upcall disabled. While an upcall may start or is running, the EVD
+ * belongs to the framework; otherwise it belongs to the consumer, who may dequeue from any number
+ * of threads.
  *
- * <p>Order: first in, first out for each work queue of an endpoint, for each poster of software events,
- * and for each connection. Where an endpoint's completions and connection events share an EVD,
- * ESTABLISHED precedes its first successful completion and every successful completion precedes the
- * event that ends the connection. Nothing else is ordered.
+ * <p>Order: first in, first out for each work queue of an endpoint, for each poster of software
+ * events, and for each connection. Where an endpoint's completions and connection events share an
+ * EVD, ESTABLISHED precedes its first successful completion and every successful completion
+ * precedes the event that ends the connection. Nothing else is ordered.
  */
 public interface Evd extends DatObject {
 
@@ -32,13 +33,14 @@ public interface Evd extends DatObject {
   UpcallPolicy policy();
 
   /**
-   * Hands out at most one event on the calling thread (dat_evd_dequeue). Several threads may do so at
-   * once; each event goes to exactly one. It does not wait.
+   * Hands out at most one event on the calling thread (dat_evd_dequeue). Several threads may do so
+   * at once; each event goes to exactly one. It does not wait.
    *
-   * @param to gets the event; null is not allowed. What it throws is thrown on, the event is consumed.
+   * @param to gets the event; null is not allowed. What it throws is thrown on, the event is
+   *     consumed.
    * @return SUCCESS, or QUEUE_EMPTY if there was none.
-   * @throws DatException INVALID_STATE (EVD_ENABLED) while an upcall may start or is running, except
-   *     inside that upcall; INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE (EVD_ENABLED) while an upcall may start or is running,
+   *     except inside that upcall; INVALID_HANDLE if closed.
    */
   Outcome dequeue(EventHandler to);
 
@@ -48,12 +50,14 @@ public interface Evd extends DatObject {
    * @param to gets the events.
    * @param limit how many at most, at least 1.
    * @return how many were handed out.
-   * @throws DatException as {@link #dequeue}; INVALID_PARAMETER (INVALID_ARG2) if the limit is below 1.
+   * @throws DatException as {@link #dequeue}; INVALID_PARAMETER (INVALID_ARG2) if the limit is
+   *     below 1.
    */
   int drain(EventHandler to, int limit);
 
   /**
-   * Posts a software event (dat_evd_post_se). Never runs an upcall on the calling thread, never waits.
+   * Posts a software event (dat_evd_post_se). Never runs an upcall on the calling thread, never
+   * waits.
    *
    * @param payload the consumer's own object, passed on by reference.
    * @return SUCCESS, or QUEUE_FULL if as many software events wait as the EVD is long; nothing was
@@ -75,8 +79,8 @@ public interface Evd extends DatObject {
   }
 
   /**
-   * Enables upcalls that get events, or changes their handler (dat_evd_modify_upcall). Runs no upcall on
-   * the calling thread and waits for none; a running upcall ends with the handler it has.
+   * Enables upcalls that get events, or changes their handler (dat_evd_modify_upcall). Runs no
+   * upcall on the calling thread and waits for none; a running upcall ends with the handler it has.
    *
    * @param handler gets the events.
    * @param concurrency how many upcalls may run at once.
@@ -86,8 +90,9 @@ public interface Evd extends DatObject {
   void upcall(EventHandler handler, Concurrency concurrency, Invoke when);
 
   /**
-   * Enables one upcall that gets no event (dat_evd_modify_upcall with DAT_UPCALL_NOTIFY). Called again
-   * inside that upcall, it takes effect when the upcall returns. Runs no upcall on the calling thread.
+   * Enables one upcall that gets no event (dat_evd_modify_upcall with DAT_UPCALL_NOTIFY). Called
+   * again inside that upcall, it takes effect when the upcall returns. Runs no upcall on the
+   * calling thread.
    *
    * @param handler told once.
    * @param when what to do about events that are there already.
@@ -96,17 +101,17 @@ public interface Evd extends DatObject {
   void notifyOnce(NotifyHandler handler, Invoke when);
 
   /**
-   * Disables upcalls before the next event (dat_evd_modify_upcall with DAT_UPCALL_DISABLE). Does not
-   * wait: an upcall may still be running, and the EVD is the consumer's when it returned. Inside an
-   * upcall, that upcall is the last.
+   * Disables upcalls before the next event (dat_evd_modify_upcall with DAT_UPCALL_DISABLE). Does
+   * not wait: an upcall may still be running, and the EVD is the consumer's when it returned.
+   * Inside an upcall, that upcall is the last.
    *
    * @throws DatException INVALID_HANDLE if closed.
    */
   void disable();
 
   /**
-   * Disables upcalls and waits until none is running (dat_evd_modify_upcall with DAT_UPCALL_TEARDOWN).
-   * Inside any upcall it does not wait; see {@link #teardownAsync}.
+   * Disables upcalls and waits until none is running (dat_evd_modify_upcall with
+   * DAT_UPCALL_TEARDOWN). Inside any upcall it does not wait; see {@link #teardownAsync}.
    *
    * @throws DatException INVALID_HANDLE if closed; ABORT if interrupted while waiting (upcalls are
    *     disabled all the same).
@@ -129,8 +134,8 @@ public interface Evd extends DatObject {
   EvdStatistics statistics();
 
   /**
-   * Closes the EVD (dat_evd_free): disables upcalls, waits until none is running, drops what is queued.
-   * Inside an upcall it does not wait; see {@link #closeAsync}.
+   * Closes the EVD (dat_evd_free): disables upcalls, waits until none is running, drops what is
+   * queued. Inside an upcall it does not wait; see {@link #closeAsync}.
    *
    * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
    */
@@ -140,9 +145,10 @@ public interface Evd extends DatObject {
   /**
    * Closes the EVD; never waits. From now on it answers INVALID_HANDLE.
    *
-   * @param bound how long a running upcall may still take; then the close completes without it and the
-   *     upcall is reported as stuck.
-   * @return completes when no upcall is running and none will start, with the events that were dropped.
+   * @param bound how long a running upcall may still take; then the close completes without it and
+   *     the upcall is reported as stuck.
+   * @return completes when no upcall is running and none will start, with the events that were
+   *     dropped.
    * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
    */
   CompletionStage<DrainReport> closeAsync(Duration bound);

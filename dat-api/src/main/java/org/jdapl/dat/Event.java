@@ -1,8 +1,8 @@
 package org.jdapl.dat;
 
 /**
- * An event as a handler gets it: a flyweight, valid until the handler's method returns. What is to be
- * kept is copied with {@link #copy}. With assertions enabled, use after the return fails.
+ * An event as a handler gets it: a flyweight, valid until the handler's method returns. What is to
+ * be kept is copied with {@link #copy}. With assertions enabled, use after the return fails.
  */
 public interface Event {
 
@@ -21,8 +21,8 @@ public interface Event {
   Stream stream();
 
   /**
-   * What it came from: an {@link Endpoint}, a {@link PublicServicePoint}, an {@link InterfaceAdapter},
-   * or for software events the {@link Evd}.
+   * What it came from: an {@link Endpoint}, a {@link PublicServicePoint}, an {@link
+   * InterfaceAdapter}, or for software events the {@link Evd}.
    *
    * @return the source, never null.
    */
@@ -43,8 +43,8 @@ public interface Event {
   Event copy();
 
   /**
-   * Says that the consumer has no use for events of this kind. It is counted, and reported once for each
-   * kind; {@link EventHandler#onEvent} does it where it is not overridden.
+   * Says that the consumer has no use for events of this kind. It is counted, and reported once for
+   * each kind; {@link EventHandler#onEvent} does it where it is not overridden.
    */
   void unhandled();
 }

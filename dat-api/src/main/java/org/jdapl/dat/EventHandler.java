@@ -1,8 +1,8 @@
 package org.jdapl.dat;
 
 /**
- * Consumer code that gets events, one method a stream; the order of the calls over all methods is the
- * order of {@link Event#sequence}. A method not overridden ends in {@link #onEvent}.
+ * Consumer code that gets events, one method a stream; the order of the calls over all methods is
+ * the order of {@link Event#sequence}. A method not overridden ends in {@link #onEvent}.
  *
  * <p>Inside a method everything is allowed: posting, posting software events to any EVD, accepting,
  * changing policies, closing. If a method throws, its event counts as consumed, the next events are

@@ -22,10 +22,11 @@ public interface InterfaceAdapter extends DatObject {
   Evd asyncEvd();
 
   /**
-   * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share one.
+   * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share
+   * one.
    *
-   * @param length how many completions, connection requests and software events it holds, each on its
-   *     own; at least 1.
+   * @param length how many completions, connection requests and software events it holds, each on
+   *     its own; at least 1.
    * @param streams which events it takes, at least one; ASYNC is not for consumers.
    * @return the EVD, disabled.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INSUFFICIENT_RESOURCES
@@ -52,10 +53,10 @@ public interface InterfaceAdapter extends DatObject {
    * @param connectEvd gets what happens to the connection; must take CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException INVALID_HANDLE (PZ, EVD_RECV, EVD_REQUEST, EVD_CONN) if one of them is closed,
-   *     belongs to another adapter, or does not take the stream; INSUFFICIENT_RESOURCES (RESOURCE_TEVD)
-   *     if an EVD has no room for its requests, nothing was changed; INSUFFICIENT_RESOURCES
-   *     (RESOURCE_TEP) if the provider has no room.
+   * @throws DatException INVALID_HANDLE (PZ, EVD_RECV, EVD_REQUEST, EVD_CONN) if one of them is
+   *     closed, belongs to another adapter, or does not take the stream; INSUFFICIENT_RESOURCES
+   *     (RESOURCE_TEVD) if an EVD has no room for its requests, nothing was changed;
+   *     INSUFFICIENT_RESOURCES (RESOURCE_TEP) if the provider has no room.
    */
   Endpoint createEndpoint(
       ProtectionZone pz,
@@ -83,25 +84,26 @@ public interface InterfaceAdapter extends DatObject {
    * Listens for connection requests (dat_psp_create with DAT_PSP_CONSUMER_FLAG).
    *
    * @param connQual where to listen, 1 to 65535 on most transports.
-   * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is refused.
+   * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is
+   *     refused.
    * @return the service point.
-   * @throws DatException CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD
-   *     is closed, of another adapter, or does not take the stream.
+   * @throws DatException CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the
+   *     EVD is closed, of another adapter, or does not take the stream.
    */
   PublicServicePoint createPsp(long connQual, Evd evd);
 
   /**
    * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
    *
-   * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open; the
-   *     message names them.
+   * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open;
+   *     the message names them.
    */
   @Override
   void close();
 
   /**
-   * Closes the adapter and everything on it (dat_ia_close with DAT_CLOSE_ABRUPT_FLAG). It cannot fail.
-   * Inside an upcall it does not wait, but the closing goes on.
+   * Closes the adapter and everything on it (dat_ia_close with DAT_CLOSE_ABRUPT_FLAG). It cannot
+   * fail. Inside an upcall it does not wait, but the closing goes on.
    *
    * @param bound how long it may take at most; what is stuck then is left and reported.
    */

@@ -5,8 +5,8 @@ package org.jdapl.dat;
 public interface NotifyHandler {
 
   /**
-   * The EVD has events, or had some: it may be empty. From the return of this method on, any thread may
-   * dequeue, until {@link Evd#notifyOnce} is called again; inside, this thread may.
+   * The EVD has events, or had some: it may be empty. From the return of this method on, any thread
+   * may dequeue, until {@link Evd#notifyOnce} is called again; inside, this thread may.
    *
    * @param evd the EVD.
    */

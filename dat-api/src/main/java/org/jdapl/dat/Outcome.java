@@ -8,7 +8,10 @@ public enum Outcome {
   QUEUE_EMPTY,
   /** The queue has no room; nothing was queued: post again after the consumer caught up. */
   QUEUE_FULL,
-  /** The endpoint has as many requests open as it may; nothing was posted: post again after completions. */
+  /**
+   * The endpoint has as many requests open as it may; nothing was posted: post again after
+   * completions.
+   */
   INSUFFICIENT_RESOURCES,
   /** The time was over first; nothing was taken. */
   TIMEOUT_EXPIRED,

@@ -6,13 +6,15 @@ import java.nio.ByteBuffer;
 public interface ProtectionZone extends DatObject {
 
   /**
-   * Registers memory (dat_lmr_create). The region is the whole buffer, whatever its position and limit.
+   * Registers memory (dat_lmr_create). The region is the whole buffer, whatever its position and
+   * limit.
    *
    * @param buffer a direct buffer; it is kept alive by the region.
    * @param privileges what may be done to it.
    * @return the region.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the buffer is not direct or is empty;
-   *     INSUFFICIENT_RESOURCES (MEMORY_REGION) if the provider has no room; INVALID_HANDLE if closed.
+   *     INSUFFICIENT_RESOURCES (MEMORY_REGION) if the provider has no room; INVALID_HANDLE if
+   *     closed.
    */
   Lmr createLmr(ByteBuffer buffer, Privilege... privileges);
 

@@ -1,8 +1,8 @@
 package org.jdapl.dat;
 
 /**
- * A reusable list of memory segments (an array of DAT_LMR_TRIPLET). A post reads it before it returns,
- * and it may be used again then. Confined to one thread at a time.
+ * A reusable list of memory segments (an array of DAT_LMR_TRIPLET). A post reads it before it
+ * returns, and it may be used again then. Confined to one thread at a time.
  */
 public final class Segments {
 

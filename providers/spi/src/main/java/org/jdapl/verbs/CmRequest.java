@@ -21,8 +21,8 @@ public interface CmRequest {
   ByteBuffer privateData();
 
   /**
-   * Accepts (rdma_accept). The outcome is an event: ESTABLISHED, or one of UNREACHABLE, CONNECT_ERROR
-   * and REJECTED if the peer is gone.
+   * Accepts (rdma_accept). The outcome is an event: ESTABLISHED, or one of UNREACHABLE,
+   * CONNECT_ERROR and REJECTED if the peer is gone.
    *
    * @param qp the queue pair to connect.
    * @param parameters how to connect, and the private data.

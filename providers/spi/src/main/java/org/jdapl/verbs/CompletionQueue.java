@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * A completion queue (ibv_cq). One thread at a time polls and arms it; the provider adds completions
- * whenever it likes.
+ * A completion queue (ibv_cq). One thread at a time polls and arms it; the provider adds
+ * completions whenever it likes.
  */
 public interface CompletionQueue extends AutoCloseable {
 
@@ -21,8 +21,8 @@ public interface CompletionQueue extends AutoCloseable {
   int capacity();
 
   /**
-   * Takes completions out of the queue (ibv_poll_cq). With an error only wr_id, status, qp_num and the
-   * vendor error are valid.
+   * Takes completions out of the queue (ibv_poll_cq). With an error only wr_id, status, qp_num and
+   * the vendor error are valid.
    *
    * @param into where they are appended.
    * @param max how many to take at most, at least 1.
@@ -32,8 +32,8 @@ public interface CompletionQueue extends AutoCloseable {
   int poll(WorkCompletions into, int max);
 
   /**
-   * Asks for a notification (ibv_req_notify_cq). One arm gives at most one notification. The queue is
-   * edge triggered in the sense of {@link Declaration#armModel}.
+   * Asks for a notification (ibv_req_notify_cq). One arm gives at most one notification. The queue
+   * is edge triggered in the sense of {@link Declaration#armModel}.
    *
    * @param kind which completions count.
    * @return a hint in the sense of {@link Declaration#hint}: above 0 if completions may have been
@@ -44,18 +44,17 @@ public interface CompletionQueue extends AutoCloseable {
 
   /**
    * Takes completions and, when the queue is empty, arms it, in one crossing. What is returned says
-   * what to do next; see {@link RearmOutcome}. The default does it with {@link #poll} and {@link #arm}
-   * as the device's {@link Declaration} allows.
+   * what to do next; see {@link RearmOutcome}. The default does it with {@link #poll} and {@link
+   * #arm} as the device's {@link Declaration} allows.
    *
    * @param into where completions are appended.
    * @param max how many to take at most, at least 1.
    * @param kind which completions the arm asks for.
    * @return what to do next.
-   * @throws VerbsException if the queue is broken or could not be armed, with nothing appended. Whether
-   *     it is armed is not known then.
+   * @throws VerbsException if the queue is broken or could not be armed, with nothing appended.
+   *     Whether it is armed is not known then.
    */
-  default RearmOutcome pollAndRearm(
-      final WorkCompletions into, final int max, final ArmKind kind) {
+  default RearmOutcome pollAndRearm(final WorkCompletions into, final int max, final ArmKind kind) {
     return RearmAdapter.pollAndRearm(this, into, max, kind);
   }
 

@@ -1,12 +1,13 @@
 package org.jdapl.verbs;
 
 /**
- * How a device behaves where the verbs leave a choice. A declaration is a lower bound: a device may be
- * better than it says, never worse. {@code UNKNOWN} is always legal and stands for the worst.
+ * How a device behaves where the verbs leave a choice. A declaration is a lower bound: a device may
+ * be better than it says, never worse. {@code UNKNOWN} is always legal and stands for the worst.
  *
  * @param armModel for which completions an armed queue raises a notification.
  * @param hint what {@link CompletionQueue#arm} returns.
- * @param armedAfterHint whether the queue is armed when {@link CompletionQueue#arm} returned a hint.
+ * @param armedAfterHint whether the queue is armed when {@link CompletionQueue#arm} returned a
+ *     hint.
  * @param secondArm what a second arm does before the first one's notification.
  * @param concurrency whether two notifications of one queue may run at once.
  * @param notifiesInsideVerbs whether a handler may be called on the stack of a verb, a post say.
@@ -41,10 +42,12 @@ public record Declaration(
   }
 
   /**
-   * Whether no look at the queue is needed after an {@link CompletionQueue#arm} that returned a hint.
+   * Whether no look at the queue is needed after an {@link CompletionQueue#arm} that returned a
+   * hint.
    *
    * @param returned what the arm returned.
-   * @return true if the queue is armed and every completion in it, now or later, raises a notification.
+   * @return true if the queue is armed and every completion in it, now or later, raises a
+   *     notification.
    */
   public boolean maySleepAfter(final int returned) {
     final boolean strong = armModel == ArmModel.STRONG && isArmedAfter(returned);

@@ -4,6 +4,8 @@ package org.jdapl.verbs;
 public enum Delivery {
   /** The provider calls the handlers from threads of its own. */
   PUSH,
-  /** The provider calls the handlers only inside {@link EventChannel#await}, on the caller's thread. */
+  /**
+   * The provider calls the handlers only inside {@link EventChannel#await}, on the caller's thread.
+   */
   CHANNEL
 }

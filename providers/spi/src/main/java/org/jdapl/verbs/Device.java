@@ -48,8 +48,8 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Says where asynchronous events go (ibv_get_async_event, acknowledged when the handler returned).
-   * Called once, before any object is created.
+   * Says where asynchronous events go (ibv_get_async_event, acknowledged when the handler
+   * returned). Called once, before any object is created.
    *
    * @param handler called by the provider.
    */
@@ -98,8 +98,8 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Creates a reliable-connected queue pair, ready for receives to be posted (ibv_create_qp, and the
-   * step to INIT).
+   * Creates a reliable-connected queue pair, ready for receives to be posted (ibv_create_qp, and
+   * the step to INIT).
    *
    * @param attributes its sizes and queues.
    * @return the queue pair, not connected.
@@ -119,8 +119,8 @@ public interface Device extends AutoCloseable {
   CmListener listen(long service, int backlog, CmListenHandler handler);
 
   /**
-   * Asks a peer for a connection (rdma_resolve_addr, rdma_resolve_route, rdma_connect). The outcome is
-   * an event; exactly one of ESTABLISHED, REJECTED, UNREACHABLE, CONNECT_ERROR, ADDR_ERROR and
+   * Asks a peer for a connection (rdma_resolve_addr, rdma_resolve_route, rdma_connect). The outcome
+   * is an event; exactly one of ESTABLISHED, REJECTED, UNREACHABLE, CONNECT_ERROR, ADDR_ERROR and
    * ROUTE_ERROR comes first.
    *
    * @param qp the queue pair to connect; the id does not own it.

@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * Where an idle dispatcher sleeps so that an event reaches its handler without a hop between threads
- * (ibv_comp_channel and rdma_event_channel in one).
+ * Where an idle dispatcher sleeps so that an event reaches its handler without a hop between
+ * threads (ibv_comp_channel and rdma_event_channel in one).
  *
  * <p>One thread calls {@link #await}; {@link #wakeup} may be called from any thread.
  */
@@ -10,8 +10,8 @@ public interface EventChannel extends AutoCloseable {
 
   /**
    * Waits until something happened on a device of this channel, {@link #wakeup} was called, or the
-   * time is over; then calls the handlers of all that happened, on this thread, and acknowledges each
-   * event when its handler returned. May return early for no reason.
+   * time is over; then calls the handlers of all that happened, on this thread, and acknowledges
+   * each event when its handler returned. May return early for no reason.
    *
    * @param timeoutNanos how long to wait at most; 0 looks and returns at once.
    * @return the number of handler calls made.
@@ -19,8 +19,8 @@ public interface EventChannel extends AutoCloseable {
   int await(long timeoutNanos);
 
   /**
-   * Makes the current {@link #await}, or else the next one, return soon. Wake-ups do not add up. May be
-   * called from any thread, also after {@link #close}.
+   * Makes the current {@link #await}, or else the next one, return soon. Wake-ups do not add up.
+   * May be called from any thread, also after {@link #close}.
    */
   void wakeup();
 

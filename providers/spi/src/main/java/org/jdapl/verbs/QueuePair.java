@@ -11,23 +11,24 @@ public interface QueuePair extends AutoCloseable {
   int number();
 
   /**
-   * Posts a request to the send queue (ibv_post_send). In the error state it is taken and flushed. One
-   * thread at a time.
+   * Posts a request to the send queue (ibv_post_send). In the error state it is taken and flushed.
+   * One thread at a time.
    *
    * @param request copied before the method returns.
-   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the queue
-   *     pair is neither connected nor in the error state or the request is not valid. Nothing was
-   *     posted then.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the
+   *     queue pair is neither connected nor in the error state or the request is not valid. Nothing
+   *     was posted then.
    */
   int postSend(SendRequest request);
 
   /**
-   * Posts a request to the receive queue (ibv_post_recv). In the error state it is taken and flushed.
-   * One thread at a time.
+   * Posts a request to the receive queue (ibv_post_recv). In the error state it is taken and
+   * flushed. One thread at a time.
    *
    * @param request copied before the method returns.
-   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the request
-   *     is not valid or the queue pair takes its receives from a shared queue. Nothing was posted then.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the
+   *     request is not valid or the queue pair takes its receives from a shared queue. Nothing was
+   *     posted then.
    */
   int postRecv(RecvRequest request);
 
@@ -40,8 +41,8 @@ public interface QueuePair extends AutoCloseable {
   void modifyToError();
 
   /**
-   * Destroys the queue pair (ibv_destroy_qp). Completions of it that nobody polled may stay in their
-   * queue or vanish.
+   * Destroys the queue pair (ibv_destroy_qp). Completions of it that nobody polled may stay in
+   * their queue or vanish.
    */
   @Override
   void close();

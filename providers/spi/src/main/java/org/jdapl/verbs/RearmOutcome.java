@@ -12,9 +12,9 @@ package org.jdapl.verbs;
  * <tr><td>NOT_DONE</td><td>0</td><td>armed, empty</td><td>stop</td></tr>
  * </table>
  *
- * <p>A provider that knows in one step that the queue is empty and armed may say COMPLETED with n = m.
- * SUCCESS with no completion is for a queue that would not be armed although it is empty: the caller
- * tries again later.
+ * <p>A provider that knows in one step that the queue is empty and armed may say COMPLETED with n =
+ * m. SUCCESS with no completion is for a queue that would not be armed although it is empty: the
+ * caller tries again later.
  */
 public enum RearmOutcome {
   /** Completions, not armed: call again. */

@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * A reusable request for a receive queue (ibv_recv_wr). Its owner fills it and posts it; the provider
- * copies what it needs before the post returns. Confined to one thread at a time.
+ * A reusable request for a receive queue (ibv_recv_wr). Its owner fills it and posts it; the
+ * provider copies what it needs before the post returns. Confined to one thread at a time.
  */
 public final class RecvRequest extends SgeList {
 

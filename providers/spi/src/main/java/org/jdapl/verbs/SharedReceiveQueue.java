@@ -7,8 +7,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
    * Posts a request (ibv_post_srq_recv). One thread at a time.
    *
    * @param request copied before the method returns.
-   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the request
-   *     is not valid. Nothing was posted then.
+   * @return 0, or an errno of {@link VerbsException}: ENOMEM if the queue is full, EINVAL if the
+   *     request is not valid. Nothing was posted then.
    */
   int postRecv(RecvRequest request);
 

@@ -3,8 +3,8 @@ package org.jdapl.verbs;
 /**
  * A provider of RDMA verbs, found by {@link java.util.ServiceLoader}.
  *
- * <p>An implementation has a public constructor without arguments that does nothing that can fail: it
- * is created for a mere listing. May be called from any thread.
+ * <p>An implementation has a public constructor without arguments that does nothing that can fail:
+ * it is created for a mere listing. May be called from any thread.
  */
 public interface VerbsProvider {
 
@@ -26,8 +26,8 @@ public interface VerbsProvider {
   }
 
   /**
-   * Creates a channel in which one dispatcher sleeps. Called only where {@link #delivery()} is {@link
-   * Delivery#CHANNEL}.
+   * Creates a channel in which one dispatcher sleeps. Called only where {@link #delivery()} is
+   * {@link Delivery#CHANNEL}.
    *
    * @return a new channel.
    */
@@ -38,12 +38,13 @@ public interface VerbsProvider {
   /**
    * Opens a device (ibv_open_device).
    *
-   * @param parameters what {@code dat.conf} says in the provider's own language; empty for the default.
+   * @param parameters what {@code dat.conf} says in the provider's own language; empty for the
+   *     default.
    * @param channel the channel the device delivers in, or null where {@link #delivery()} is {@link
    *     Delivery#PUSH}.
    * @return the open device.
-   * @throws VerbsException if there is no such device, or it cannot be opened; the message says why and
-   *     what to do.
+   * @throws VerbsException if there is no such device, or it cannot be opened; the message says why
+   *     and what to do.
    */
   Device open(String parameters, EventChannel channel);
 }

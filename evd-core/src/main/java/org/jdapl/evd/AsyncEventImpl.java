@@ -1,0 +1,68 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Stream;
+
+/** An async error; while it waits, its {@link AsyncSlot} counts more into it. */
+final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
+
+  private final AsyncSlot slot;
+  private final Kind kind;
+  private final String reason;
+  private long count = 1;
+
+  AsyncEventImpl(final AsyncSlot slot, final DatObject from, final Kind kind, final String reason) {
+    super(Stream.ASYNC, from);
+    this.slot = slot;
+    this.kind = kind;
+    this.reason = reason;
+  }
+
+  /** Under the slot's lock. */
+  void countAnother() {
+    count++;
+  }
+
+  /** It is handed out, and counts no more. */
+  AsyncEventImpl take() {
+    slot.free();
+    return this;
+  }
+
+  @Override
+  public Kind kind() {
+    assert isLive();
+    return kind;
+  }
+
+  @Override
+  public String reason() {
+    assert isLive();
+    return reason;
+  }
+
+  @Override
+  public long count() {
+    assert isLive();
+    return count;
+  }
+
+  @Override
+  public AsyncEvent copy() {
+    final AsyncEventImpl copy = new AsyncEventImpl(slot, from(), kind, reason);
+    copy.count = count;
+    return copied(copy);
+  }
+
+  @Override
+  void deliver(final EventHandler handler) {
+    handler.onAsync(this);
+  }
+
+  @Override
+  String detail() {
+    return kind + " (" + count + "): " + reason;
+  }
+}

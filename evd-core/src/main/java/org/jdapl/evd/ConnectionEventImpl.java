@@ -1,0 +1,64 @@
+package org.jdapl.evd;
+
+import java.nio.ByteBuffer;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Stream;
+
+/** What happened to a connection. */
+final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
+
+  private final EndpointImpl endpoint;
+  private final Kind kind;
+  private final ByteBuffer privateData;
+
+  ConnectionEventImpl(final EndpointImpl endpoint, final Kind kind, final ByteBuffer privateData) {
+    super(Stream.CONNECTION, endpoint);
+    this.endpoint = endpoint;
+    this.kind = kind;
+    this.privateData = privateData;
+  }
+
+  EndpointImpl impl() {
+    return endpoint;
+  }
+
+  /** The kind, whether the event is live or not. */
+  Kind what() {
+    return kind;
+  }
+
+  @Override
+  public Kind kind() {
+    assert isLive();
+    return kind;
+  }
+
+  @Override
+  public Endpoint endpoint() {
+    assert isLive();
+    return endpoint;
+  }
+
+  @Override
+  public ByteBuffer privateData() {
+    assert isLive();
+    return privateData.duplicate();
+  }
+
+  @Override
+  public ConnectionEvent copy() {
+    return copied(new ConnectionEventImpl(endpoint, kind, privateData));
+  }
+
+  @Override
+  void deliver(final EventHandler handler) {
+    handler.onConnection(this);
+  }
+
+  @Override
+  String detail() {
+    return kind + ", private data " + privateData.remaining() + " bytes";
+  }
+}

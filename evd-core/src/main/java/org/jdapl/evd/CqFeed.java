@@ -1,0 +1,166 @@
+package org.jdapl.evd;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.WorkCompletions;
+
+/**
+ * A completion queue that feeds an EVD, and what is known of its arm. Everything but {@link
+ * #onNotification} is confined to the holder of the EVD's turn.
+ */
+final class CqFeed implements CqHandler {
+
+  /**
+   * Completions asked for at once. A batch has twice the room, for a provider that returns more.
+   */
+  static final int BATCH = 16;
+
+  private static final int EMPTY_LIMIT = 16;
+  private static final long FIRST_DELAY = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final long LAST_DELAY = TimeUnit.MILLISECONDS.toNanos(64);
+
+  private enum Mode {
+    /** It may hold completions and may not be armed: poll and rearm. */
+    REARM,
+    /** It is armed but may hold completions: plain poll until empty. */
+    PLAIN,
+    /** It is armed, and whatever it holds or gets raises a notification: nothing to do. */
+    ARMED,
+    /** It gave notifications or hints without completions: nothing to do until the timer. */
+    WAITING
+  }
+
+  private final EvdImpl evd;
+  private final AtomicInteger room = new AtomicInteger();
+  private CompletionQueue cq;
+  private Mode mode = Mode.REARM;
+  private long delay = FIRST_DELAY;
+  private int empties;
+  private boolean due;
+
+  private volatile boolean notified;
+  private volatile boolean muted;
+
+  CqFeed(final EvdImpl evd) {
+    this.evd = evd;
+  }
+
+  void open(final CompletionQueue queue, final int entriesLeft) {
+    cq = queue;
+    room.set(entriesLeft);
+  }
+
+  /** Reserves entries, if there are so many. From any thread. */
+  boolean takeRoom(final int entries) {
+    int left;
+    do {
+      left = room.get();
+      if (left < entries) {
+        return false;
+      }
+    } while (!room.compareAndSet(left, left - entries));
+    return true;
+  }
+
+  /** Gives entries back. From any thread. */
+  void giveRoom(final int entries) {
+    room.addAndGet(entries);
+  }
+
+  CompletionQueue cq() {
+    return cq;
+  }
+
+  /** Called by the provider, from any thread, perhaps inside a verb. */
+  @Override
+  public void onNotification(final CompletionQueue queue) {
+    if (!muted) {
+      notified = true;
+      evd.signalCq();
+    }
+  }
+
+  /** A turn serves the CQ bit: the arm is used up, or was never made. */
+  void resume() {
+    if (mode != Mode.WAITING || due) {
+      mode = Mode.REARM;
+    }
+  }
+
+  /** Whether it must be polled before the EVD may go idle. */
+  boolean hasMore() {
+    return mode == Mode.REARM || mode == Mode.PLAIN;
+  }
+
+  /**
+   * Polls, and arms if it is empty.
+   *
+   * @param into an empty batch.
+   * @return whether something was appended. If not, {@link #hasMore} is false.
+   */
+  boolean poll(final WorkCompletions into) {
+    while (hasMore() && into.size() == 0) {
+      evd.counters().increment(Counters.PROVIDER_CALLS);
+      try {
+        if (mode == Mode.PLAIN) {
+          if (cq.poll(into, BATCH) == 0) {
+            mode = Mode.ARMED;
+          }
+        } else {
+          rearm(into);
+        }
+      } catch (final RuntimeException e) {
+        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+        pause();
+      }
+    }
+    if (into.size() > 0) {
+      empties = 0;
+      delay = FIRST_DELAY;
+      return true;
+    }
+    return false;
+  }
+
+  private void rearm(final WorkCompletions into) {
+    final boolean asked = notified || due;
+    notified = false;
+    due = false;
+    switch (cq.pollAndRearm(into, BATCH, ArmKind.NEXT)) {
+      case SUCCESS -> {
+        if (into.size() == 0) {
+          pause();
+        }
+      }
+      case POLL_NEEDED -> mode = Mode.PLAIN;
+      case COMPLETED -> mode = Mode.ARMED;
+      case NOT_DONE -> {
+        mode = Mode.ARMED;
+        if (asked) {
+          evd.counters().increment(Counters.SPURIOUS);
+          if (++empties >= EMPTY_LIMIT) {
+            pause();
+          }
+        }
+      }
+    }
+    if (into.size() > 0) {
+      muted = false;
+    }
+  }
+
+  private void pause() {
+    mode = Mode.WAITING;
+    muted = true;
+    evd.dispatcher().schedule(delay, () -> evd.control(this::wake));
+    delay = Math.min(2 * delay, LAST_DELAY);
+  }
+
+  private void wake() {
+    due = true;
+    evd.signalCq();
+  }
+}

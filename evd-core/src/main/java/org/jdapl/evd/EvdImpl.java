@@ -1,0 +1,819 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EvdStatistics;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Invoke;
+import org.jdapl.dat.NotifyHandler;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.Stream;
+import org.jdapl.dat.UpcallPolicy;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WorkCompletions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
+ * that popped the token, or a consumer's thread that dequeues. The framework's own business with an
+ * EVD is done in a turn as well; see {@link #control}.
+ */
+final class EvdImpl implements Evd {
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
+  private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+
+  /** Events of one turn; then the EVD goes to the tail of the ready ring. */
+  private static final int BUDGET = 64;
+
+  private static final int SPINS = 100;
+
+  /** What upcalls are made to. One of the two is null. */
+  private record Target(EventHandler events, NotifyHandler ready) {}
+
+  private final String name;
+  private final IaImpl ia;
+  private final int length;
+  private final int streams;
+  private final Dispatcher dispatcher;
+  private final EvdState state = new EvdState();
+  private final Lane lane;
+  private final Merger merger;
+  private final Counters counters = new Counters();
+  private final AsyncSlot asyncSlot = new AsyncSlot(this);
+  private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
+  private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
+  private final AtomicReference<Handout> spare = new AtomicReference<>();
+  private final Object policyLock = new Object();
+
+  private volatile Target target = new Target(null, null);
+  private volatile boolean draining;
+
+  // Of the turn.
+  private final Handout handout = new Handout();
+  private final List<EndpointImpl> drains = new ArrayList<>(0);
+  private WorkCompletions consumerBatch;
+  private long sequence;
+  private boolean settled;
+
+  // Under the monitor of this object.
+  private final Set<DatObject> users = new LinkedHashSet<>();
+  private int reserved;
+  private boolean isClosed;
+  private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
+
+  EvdImpl(
+      final String name,
+      final IaImpl ia,
+      final int length,
+      final int streams,
+      final Dispatcher dispatcher) {
+    this.name = name;
+    this.ia = ia;
+    this.length = length;
+    this.streams = streams;
+    this.dispatcher = dispatcher;
+    lane = new Lane(length);
+    merger = new Merger(this, lane, ia.endpoints());
+  }
+
+  // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
+
+  /** Puts a connection or async event into the lane. */
+  void offer(final LaneEvent event) {
+    lane.offer(event);
+    signal(EvdState.LANE);
+  }
+
+  /**
+   * Puts a connection request into the lane.
+   *
+   * @return false if the EVD is full.
+   */
+  boolean offerRequest(final RequestEvent event) {
+    final boolean offered = lane.offerRequest(event);
+    if (offered) {
+      signal(EvdState.LANE);
+    }
+    return offered;
+  }
+
+  /** A completion queue gave its notification, or is to be polled and armed. */
+  void signalCq() {
+    signal(draining ? EvdState.CQ | EvdState.CONTROL : EvdState.CQ);
+  }
+
+  /** Has something done in a turn, whatever the policy. */
+  void control(final Runnable action) {
+    controls.add(action);
+    signal(EvdState.CONTROL);
+  }
+
+  private void signal(final long bits) {
+    apply(EvdState.SIGNAL, bits);
+  }
+
+  /** Does an operation of the state word, and publishes the token if it made one. */
+  private long apply(final int operation, final long argument) {
+    final long before = state.apply(operation, argument);
+    if (before >= 0 && EvdState.madeToken(before, EvdState.next(before, operation, argument))) {
+      dispatcher.ready(this);
+    }
+    return before;
+  }
+
+  // Turns of a dispatcher.
+
+  /** The token came up in the ready ring. Called by the dispatcher. */
+  void turn(final Dispatcher by) {
+    final long before = state.apply(EvdState.POP, 0);
+    final long now = EvdState.next(before, EvdState.POP, 0);
+    if ((before & EvdState.TURN) != 0 || (now & EvdState.TURN) == 0) {
+      return;
+    }
+    merger.begin(by.batch());
+    if ((now & EvdState.POLICY) == EvdState.MANY && (now & EvdState.UPCALL) != 0) {
+      serve(before & ~now);
+      many(by);
+    } else {
+      boolean left = false;
+      try {
+        serve(before & ~now);
+        if ((now & EvdState.UPCALL) == 0) {
+          leave(left());
+        } else if ((now & EvdState.POLICY) == EvdState.SINGLE) {
+          singleInstance(by);
+        } else {
+          notifyOnce(by);
+        }
+        left = true;
+      } finally {
+        if (!left) {
+          recover();
+        }
+      }
+    }
+    checkQuiet();
+  }
+
+  /** Bits were cleared: does what they asked for. */
+  private void serve(final long bits) {
+    if ((bits & EvdState.CQ) != 0) {
+      merger.resume();
+    }
+    if ((bits & EvdState.CONTROL) != 0) {
+      Runnable action;
+      while ((action = controls.poll()) != null) {
+        action.run();
+      }
+    }
+  }
+
+  private void singleInstance(final Dispatcher by) {
+    EventHandler called = null;
+    int budget = BUDGET;
+    while (true) {
+      final long s = state.get();
+      final EventHandler handler = target.events;
+      if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {
+        endOfTurn(by, called);
+        leave(left());
+        break;
+      }
+      if ((s & EvdState.CONTROL) != 0) {
+        serve(state.apply(EvdState.RESUME, 0));
+      } else if (!settled && merger.next(handout)) {
+        budget--;
+        upcall(by, handler, handout);
+        called = handler;
+      } else {
+        endOfTurn(by, called);
+        called = null;
+        if (end()) {
+          break;
+        }
+      }
+    }
+    counters.increment(budget < BUDGET ? Counters.UPCALLS : Counters.EMPTY_TURNS);
+  }
+
+  /**
+   * Everything was found empty after the re-arm: goes idle by one compare-and-set, or clears the
+   * bits that came in between for another pass.
+   */
+  private boolean end() {
+    advanceDrains();
+    settled = false;
+    final long before = state.apply(EvdState.END, 0);
+    if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
+      return true;
+    }
+    serve(state.apply(EvdState.RESUME, 0));
+    return false;
+  }
+
+  private void notifyOnce(final Dispatcher by) {
+    while (true) {
+      final long s = state.get();
+      final NotifyHandler handler = target.ready;
+      if ((s & EvdState.POLICY) != EvdState.NOTIFY || handler == null) {
+        leave(left());
+        break;
+      }
+      if ((s & EvdState.CONTROL) != 0) {
+        serve(state.apply(EvdState.RESUME, 0));
+      } else if (merger.hasAny()) {
+        if ((state.apply(EvdState.NOTIFIED, 0) & EvdState.POLICY) == EvdState.NOTIFY) {
+          counters.increment(Counters.UPCALLS);
+          notifyConsumer(by, handler);
+          leave(0);
+          return;
+        }
+      } else if (end()) {
+        break;
+      }
+    }
+    counters.increment(Counters.EMPTY_TURNS);
+  }
+
+  private void many(final Dispatcher by) {
+    final Handout own = by.handout();
+    while (true) {
+      final long s = state.get();
+      final EventHandler handler = target.events;
+      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null) {
+        leave(left());
+        break;
+      }
+      if ((s & EvdState.CONTROL) != 0) {
+        serve(state.apply(EvdState.RESUME, 0));
+      } else if (merger.next(own)) {
+        counters.increment(Counters.UPCALLS);
+        passAndUpcall(by, handler, own);
+        return;
+      } else if (end()) {
+        break;
+      }
+    }
+    counters.increment(Counters.EMPTY_TURNS);
+  }
+
+  private void passAndUpcall(final Dispatcher by, final EventHandler handler, final Handout own) {
+    final EndpointImpl endpoint = own.event().source() instanceof EndpointImpl e ? e : null;
+    if (endpoint != null) {
+      endpoint.upcallStarts();
+    }
+    advanceDrains();
+    apply(EvdState.PASS, left());
+    try {
+      upcall(by, handler, own);
+      endOfTurn(by, handler);
+    } finally {
+      if (endpoint != null && endpoint.upcallReturns()) {
+        control(() -> {});
+      }
+      apply(EvdState.DONE, 0);
+    }
+  }
+
+  private void upcall(final Dispatcher by, final EventHandler handler, final Handout event) {
+    by.enter(this);
+    try {
+      event.deliver(handler);
+    } catch (final Throwable e) {
+      onFailure(by, event, e);
+    } finally {
+      by.exit();
+    }
+  }
+
+  private void notifyConsumer(final Dispatcher by, final NotifyHandler handler) {
+    by.enter(this);
+    try {
+      handler.onReady(this);
+    } catch (final Throwable e) {
+      onFailure(by, null, e);
+    } finally {
+      by.exit();
+    }
+  }
+
+  private void endOfTurn(final Dispatcher by, final EventHandler called) {
+    if (called != null) {
+      by.enter(this);
+      try {
+        called.onTurnEnd(this);
+      } catch (final Throwable e) {
+        onFailure(by, null, e);
+      } finally {
+        by.exit();
+      }
+    }
+  }
+
+  /** What is there when a turn ends before everything was found empty. */
+  private long left() {
+    return (merger.hasMoreCompletions() ? EvdState.CQ : 0)
+        | (merger.hasMoreInMemory() ? EvdState.LANE : 0);
+  }
+
+  private void leave(final long left) {
+    advanceDrains();
+    settled = false;
+    apply(EvdState.LEAVE, left | (merger.hasMoreCompletions() ? EvdState.CQ : 0));
+  }
+
+  /** A turn was left by an error: whatever is there is looked at again. */
+  private void recover() {
+    settled = false;
+    apply(EvdState.LEAVE, EvdState.WORK | EvdState.CONTROL);
+    checkQuiet();
+  }
+
+  private void advanceDrains() {
+    if (!drains.isEmpty()) {
+      final boolean enabled = EvdState.isEnabled(state.get());
+      drains.removeIf(endpoint -> endpoint.advanceClose(this, enabled));
+      draining = !drains.isEmpty();
+    }
+  }
+
+  // Errors.
+
+  private void onFailure(final Dispatcher by, final Handout event, final Throwable failure) {
+    final long count = counters.incrementShared(Counters.FAILURES);
+    if (by.isByHand() || failure instanceof VirtualMachineError) {
+      throwUnchecked(failure);
+    }
+    if (isPowerOfTwo(count)) {
+      LOGGER.error(
+          "{}: the handler threw at {} (failure {} of this EVD); the event counts as consumed",
+          name,
+          event == null ? "its upcall" : event.event(),
+          count,
+          failure);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> void throwUnchecked(final Throwable failure) throws T {
+    throw (T) failure;
+  }
+
+  void onUnhandled(final EventBase event) {
+    final long count = counters.incrementShared(Counters.UNHANDLED);
+    if (count == 1) {
+      LOGGER.warn(
+          "{}: the handler has no method for {}; override it, or onEvent, to silence this",
+          name,
+          event);
+    }
+  }
+
+  /** A provider broke its contract, or failed. */
+  void onProviderFault(final String what, final Throwable cause) {
+    LOGGER.error("{}: {}", name, what, cause);
+    ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
+  }
+
+  private static boolean isPowerOfTwo(final long n) {
+    return (n & (n - 1)) == 0;
+  }
+
+  // Dequeueing.
+
+  @Override
+  public Outcome dequeue(final EventHandler to) {
+    if (to == null) {
+      throw Misuse.argument(1, name + ".dequeue: the handler is null");
+    }
+    final Handout own = borrow();
+    try {
+      if (!take(own, "dequeue")) {
+        return Outcome.QUEUE_EMPTY;
+      }
+      own.deliver(to);
+      return Outcome.SUCCESS;
+    } finally {
+      spare.set(own);
+    }
+  }
+
+  @Override
+  public int drain(final EventHandler to, final int limit) {
+    if (limit < 1) {
+      throw Misuse.argument(2, name + ".drain: limit " + limit + " is below 1");
+    }
+    int drained = 0;
+    while (drained < limit && dequeue(to) == Outcome.SUCCESS) {
+      drained++;
+    }
+    return drained;
+  }
+
+  private Handout borrow() {
+    final Handout own = spare.getAndSet(null);
+    return own != null ? own : new Handout();
+  }
+
+  private boolean take(final Handout to, final String call) {
+    final boolean inside = Dispatcher.isInUpcallOf(this);
+    if (inside && (state.get() & EvdState.UPCALL) != 0 && !isMany()) {
+      return merger.next(to);
+    }
+    if (!takeTurn(inside)) {
+      checkOpen(call);
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_ENABLED,
+          name
+              + "."
+              + call
+              + ": an upcall may start or is running ("
+              + state
+              + "); disable it,"
+              + " and let the running upcall return, first");
+    }
+    try {
+      return merger.next(to);
+    } finally {
+      leave(left());
+      checkQuiet();
+    }
+  }
+
+  private boolean isMany() {
+    return (state.get() & (EvdState.POLICY | EvdState.RUNNING)) > EvdState.NOTIFY;
+  }
+
+  /** Takes the turn for this thread, unless upcalls are enabled or running. */
+  private boolean takeTurn(final boolean inside) {
+    final int operation = inside ? EvdState.TAKE_INSIDE : EvdState.TAKE;
+    for (int spins = 0; ; spins++) {
+      final long before = state.apply(operation, 0);
+      if (before >= 0) {
+        if (consumerBatch == null) {
+          consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
+        }
+        merger.begin(consumerBatch);
+        if ((before & EvdState.CQ) != 0) {
+          merger.resume();
+        }
+        return true;
+      }
+      if (before == EvdState.REFUSED) {
+        return false;
+      }
+      if (spins > SPINS) {
+        Thread.yield();
+      } else {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  // Posting and policies.
+
+  @Override
+  public Outcome postSoftwareEvent(final Object payload) {
+    if ((streams & Stream.SOFTWARE.flag()) == 0) {
+      throw Misuse.argument(
+          1, name + ".postSoftwareEvent: the EVD was not created for the stream SOFTWARE");
+    }
+    if ((state.get() & EvdState.CLOSED) != 0) {
+      checkOpen("postSoftwareEvent");
+    }
+    if (!lane.offerSoftware(payload)) {
+      return Outcome.QUEUE_FULL;
+    }
+    signal(EvdState.LANE);
+    return Outcome.SUCCESS;
+  }
+
+  @Override
+  public void upcall(final EventHandler handler, final Concurrency concurrency, final Invoke when) {
+    if (handler == null || concurrency == null || when == null) {
+      throw Misuse.argument(
+          handler == null ? 1 : concurrency == null ? 2 : 3,
+          name + ".upcall: the argument is null");
+    }
+    enable(
+        new Target(handler, null),
+        concurrency.isMany()
+            ? EvdState.MANY | EvdState.limit(concurrency.limit())
+            : EvdState.SINGLE,
+        when,
+        "upcall");
+  }
+
+  @Override
+  public void notifyOnce(final NotifyHandler handler, final Invoke when) {
+    if (handler == null || when == null) {
+      throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
+    }
+    enable(new Target(null, handler), EvdState.NOTIFY, when, "notifyOnce");
+  }
+
+  private void enable(final Target to, final long policy, final Invoke when, final String call) {
+    checkOpen(call);
+    if (when == Invoke.ON_ANY) {
+      setPolicy(to, policy | EvdState.WORK);
+    } else if (Dispatcher.isInUpcallOf(this) && (state.get() & EvdState.UPCALL) != 0 && !isMany()) {
+      settle();
+      settled = true;
+      setPolicy(to, policy);
+    } else if (takeTurn(false)) {
+      settle();
+      setPolicy(to, policy);
+      advanceDrains();
+      apply(EvdState.LEAVE, 0);
+    } else {
+      // Upcalls are enabled or one is running: what is there was signalled to them.
+      setPolicy(to, policy);
+    }
+  }
+
+  /**
+   * What is there is old: it is moved into the stash, so that the queues can be armed, and its
+   * signals are forgotten. What arrives from now on signals again.
+   */
+  private void settle() {
+    serve(state.apply(EvdState.RESUME, 0) | EvdState.CQ);
+    merger.collect();
+  }
+
+  private void setPolicy(final Target to, final long policy) {
+    synchronized (policyLock) {
+      if (to != null) {
+        target = to;
+      }
+      apply(EvdState.SET_POLICY, policy);
+    }
+  }
+
+  @Override
+  public void disable() {
+    checkOpen("disable");
+    setPolicy(null, EvdState.DISABLED);
+    if (draining) {
+      signal(EvdState.CONTROL);
+    }
+  }
+
+  @Override
+  public UpcallPolicy policy() {
+    final long policy = state.get() & EvdState.POLICY;
+    if (policy == EvdState.SINGLE) {
+      return UpcallPolicy.SINGLE_INSTANCE;
+    }
+    if (policy == EvdState.NOTIFY) {
+      return UpcallPolicy.NOTIFY;
+    }
+    return policy == EvdState.MANY ? UpcallPolicy.MANY : UpcallPolicy.DISABLED;
+  }
+
+  @Override
+  public void teardown() {
+    ia.await(teardownAsync(), null, this);
+  }
+
+  @Override
+  public CompletionStage<Void> teardownAsync() {
+    disable();
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+    whenQuiet(() -> done.complete(null));
+    return done;
+  }
+
+  /** Has something done as soon as no upcall runs and none may start. */
+  private void whenQuiet(final Runnable action) {
+    quietWaiters.add(action);
+    checkQuiet();
+  }
+
+  private void checkQuiet() {
+    while (!quietWaiters.isEmpty() && EvdState.isQuiet(state.get())) {
+      final Runnable action = quietWaiters.poll();
+      if (action != null) {
+        action.run();
+      }
+    }
+  }
+
+  // Endpoints.
+
+  /**
+   * Reserves room for the completions of an endpoint's queue.
+   *
+   * @return the completion queue to use.
+   */
+  CqFeed reserveRoom(final int completions) {
+    synchronized (this) {
+      if (isClosed || reserved + completions > length) {
+        throw Misuse.resources(
+            ReturnSubtype.RESOURCE_TEVD,
+            name
+                + ": no room for "
+                + completions
+                + " more completions: "
+                + reserved
+                + " of its length "
+                + length
+                + " are reserved; create a longer EVD or close endpoints");
+      }
+      reserved += completions;
+    }
+    try {
+      final CqFeed feed = feedFor(completions + WorkQueue.MARKERS);
+      merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
+      return feed;
+    } catch (final VerbsException e) {
+      releaseRoom(completions);
+      throw Misuse.failed(name + ": a completion queue could not be created", e);
+    }
+  }
+
+  /** A completion queue with that much room: when those there are full, one more. */
+  private CqFeed feedFor(final int entries) {
+    for (final CqFeed feed : merger.feeds()) {
+      if (feed.takeRoom(entries)) {
+        return feed;
+      }
+    }
+    final int most = ia.device().limits().maxCqe();
+    final int capacity = Math.max(entries, Math.min(most, length + 8 * WorkQueue.MARKERS));
+    final CqFeed feed = new CqFeed(this);
+    final CompletionQueue cq = ia.device().createCq(capacity, feed);
+    feed.open(cq, capacity - entries);
+    synchronized (this) {
+      merger.add(feed);
+    }
+    signalCq();
+    return feed;
+  }
+
+  synchronized void releaseRoom(final int completions) {
+    reserved -= completions;
+  }
+
+  synchronized void addUser(final DatObject user) {
+    if (isClosed) {
+      throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by " + user.name());
+    }
+    users.add(user);
+  }
+
+  synchronized void removeUser(final DatObject user) {
+    users.remove(user);
+  }
+
+  /** An endpoint is being closed: drains what of it comes here. */
+  void drainOf(final EndpointImpl endpoint) {
+    draining = true;
+    control(() -> drains.add(endpoint));
+  }
+
+  // Closing.
+
+  @Override
+  public void close() {
+    ia.await(closeAsync(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
+  }
+
+  @Override
+  public CompletionStage<DrainReport> closeAsync(final Duration bound) {
+    if (this == ia.asyncEvd()) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_ASYNC,
+          name + ".close: the async EVD is closed with its adapter");
+    }
+    return closeAsAdapter(bound);
+  }
+
+  /** Closes it, also if it is the async EVD. */
+  CompletionStage<DrainReport> closeAsAdapter(final Duration bound) {
+    synchronized (this) {
+      if (!users.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_EVD_IN_USE, name + ".close: in use by " + users);
+      }
+      if (isClosed) {
+        return closed.copy();
+      }
+      isClosed = true;
+    }
+    apply(EvdState.CLOSE, 0);
+    dispatcher.schedule(bound.toNanos(), this::giveUpClose);
+    whenQuiet(() -> control(this::finishClose));
+    return closed.copy();
+  }
+
+  private void giveUpClose() {
+    if (closed.complete(new DrainReport(List.of(), 0, List.of()))) {
+      LOGGER.error("{}: closed although an upcall is stuck in its handler ({})", name, state);
+      ia.remove(this);
+    }
+  }
+
+  private void finishClose() {
+    final List<Event> dropped = new ArrayList<>();
+    Object polled;
+    while ((polled = lane.poll()) != null) {
+      final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
+      event.handOut(this, event.from(), -1);
+      dropped.add(event);
+    }
+    try {
+      for (final CqFeed feed : merger.feeds()) {
+        feed.cq().close();
+      }
+    } catch (final RuntimeException e) {
+      onProviderFault("close failed: " + e, e);
+    }
+    ia.remove(this);
+    closed.complete(new DrainReport(List.of(), 0, dropped));
+  }
+
+  private SoftwareView softwareEvent(final Object polled) {
+    final SoftwareView view = new SoftwareView(this);
+    view.set(Lane.payload(polled));
+    return view;
+  }
+
+  private void checkOpen(final String call) {
+    checkOpen(ReturnSubtype.NO_SUBTYPE, call);
+  }
+
+  void checkOpen(final ReturnSubtype subtype, final String call) {
+    if ((state.get() & EvdState.CLOSED) != 0) {
+      throw Misuse.closed(subtype, this, call);
+    }
+  }
+
+  // What it is.
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public int length() {
+    return length;
+  }
+
+  @Override
+  public EvdStatistics statistics() {
+    return counters.snapshot();
+  }
+
+  boolean takes(final Stream stream) {
+    return (streams & stream.flag()) != 0;
+  }
+
+  IaImpl ia() {
+    return ia;
+  }
+
+  Dispatcher dispatcher() {
+    return dispatcher;
+  }
+
+  Merger merger() {
+    return merger;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  AsyncSlot asyncSlot() {
+    return asyncSlot;
+  }
+
+  /** The number of an event that is handed out. Of the turn. */
+  long nextSequence() {
+    return sequence++;
+  }
+
+  @Override
+  public String toString() {
+    return name + "(" + state + ")";
+  }
+}

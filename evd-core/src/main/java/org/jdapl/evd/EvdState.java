@@ -1,0 +1,239 @@
+package org.jdapl.evd;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The state word of an EVD: who holds its turn, what was signalled, and what its policy is.
+ *
+ * <p>A <i>turn</i> is the right to take events; at most one is held at any time. The <i>token</i>
+ * is the EVD's entry in a ready ring; there is at most one. The sticky "notified" of the contract
+ * is "token or turn or work": a signal that finds it so only sets its bit.
+ *
+ * <p>{@link #next} is all there is to say about transitions: it is pure, used by production code,
+ * and explored exhaustively by a test. Every transition is one compare-and-set, also when it
+ * changes nothing: a signal comes after a release store into a queue, and a mere read of the word
+ * could be done before that store is visible.
+ */
+final class EvdState {
+
+  /** An entry of this EVD is in a ready ring. */
+  static final long TOKEN = 1L;
+
+  /** Somebody holds the turn. */
+  static final long TURN = 1L << 1;
+
+  /**
+   * The turn may run consumer code; without it, the turn is brief and nobody needs to be refused.
+   */
+  static final long UPCALL = 1L << 2;
+
+  /** A completion queue wants to be looked at. */
+  static final long CQ = 1L << 3;
+
+  /** The lane, or the stash, wants to be looked at. */
+  static final long LANE = 1L << 4;
+
+  /** The framework has something to do in a turn, whatever the policy. */
+  static final long CONTROL = 1L << 5;
+
+  /** Both kinds of events. */
+  static final long WORK = CQ | LANE;
+
+  /** No consumer may use it any more. */
+  static final long CLOSED = 1L << 9;
+
+  static final long DISABLED = 0L;
+  static final long SINGLE = 1L << 6;
+  static final long NOTIFY = 2L << 6;
+  static final long MANY = 3L << 6;
+  static final long POLICY = 7L << 6;
+
+  /** One running upcall of MANY; they hold no turn. */
+  static final long ONE_RUNNING = 1L << 16;
+
+  static final long RUNNING = 0x3FFL << 16;
+
+  /** How many may run with MANY. */
+  static final int LIMIT_SHIFT = 32;
+
+  static final long LIMIT = 0x3FFL << LIMIT_SHIFT;
+
+  /** What {@link #next} returns where an operation is not legal. */
+  static final long REFUSED = -1L;
+
+  /** What {@link #next} returns where the operation is legal as soon as a brief turn is over. */
+  static final long BUSY = -2L;
+
+  /** Producer: work arrived; the argument is its bits. */
+  static final int SIGNAL = 0;
+
+  /**
+   * Dispatcher: takes the token; gets the turn, and clears the bits it is to serve, if there is
+   * work.
+   */
+  static final int POP = 1;
+
+  /** Consumer: takes the turn in order to dequeue, and clears the CQ bit. */
+  static final int TAKE = 2;
+
+  /** Consumer inside an upcall of MANY: takes the turn in order to dequeue. */
+  static final int TAKE_INSIDE = 3;
+
+  /** Turn: clears the bits it is to serve in another pass. */
+  static final int RESUME = 4;
+
+  /** Turn: everything was found empty; releases the turn unless something was signalled since. */
+  static final int END = 5;
+
+  /** Turn: releases the turn; the argument is the bits of what is left. */
+  static final int LEAVE = 6;
+
+  /** Turn under NOTIFY: the one upcall is about to run, and there will be no other. */
+  static final int NOTIFIED = 7;
+
+  /**
+   * Turn under MANY: releases the turn, and runs an upcall; the argument is the bits of what is
+   * left.
+   */
+  static final int PASS = 8;
+
+  /** An upcall of MANY returned. */
+  static final int DONE = 9;
+
+  /** Anybody: changes the policy; the argument is policy, limit, and bits to be signalled. */
+  static final int SET_POLICY = 10;
+
+  /** Anybody: no consumer may use the EVD any more. */
+  static final int CLOSE = 11;
+
+  private static final VarHandle WORD;
+
+  static {
+    try {
+      WORD = MethodHandles.lookup().findVarHandle(EvdState.class, "word", long.class);
+    } catch (final ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @SuppressWarnings("unused") // through WORD
+  private volatile long word;
+
+  long get() {
+    return word;
+  }
+
+  /**
+   * Does an operation.
+   *
+   * @return the state before; or {@link #REFUSED}, {@link #BUSY} and nothing changed.
+   */
+  long apply(final int operation, final long argument) {
+    while (true) {
+      final long before = word;
+      final long after = next(before, operation, argument);
+      if (after < 0) {
+        return after;
+      }
+      if (WORD.compareAndSet(this, before, after)) {
+        return before;
+      }
+    }
+  }
+
+  /**
+   * The transition function.
+   *
+   * @return the state after; or {@link #REFUSED} or {@link #BUSY}.
+   */
+  static long next(final long s, final int operation, final long argument) {
+    return switch (operation) {
+      case SIGNAL -> schedule(s | argument);
+      case POP -> pop(s & ~TOKEN);
+      case TAKE -> {
+        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {
+          yield REFUSED;
+        }
+        yield take(s);
+      }
+      case TAKE_INSIDE -> take(s);
+      case RESUME -> s & ~(WORK | CONTROL);
+      case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);
+      case LEAVE -> schedule((s & ~(TURN | UPCALL)) | argument);
+      case NOTIFIED -> (s & POLICY) == NOTIFY ? s & ~POLICY : s;
+      case PASS -> schedule(((s & ~(TURN | UPCALL)) | argument) + ONE_RUNNING);
+      case DONE -> schedule(s - ONE_RUNNING);
+      case SET_POLICY -> (s & CLOSED) != 0 ? REFUSED : schedule((s & ~(POLICY | LIMIT)) | argument);
+      case CLOSE -> (s & ~POLICY) | CLOSED;
+      default -> throw new IllegalArgumentException("operation " + operation);
+    };
+  }
+
+  /**
+   * Whether an operation that led from one state to another made the token: its caller publishes
+   * it.
+   */
+  static boolean madeToken(final long before, final long after) {
+    return (before & TOKEN) == 0 && (after & TOKEN) != 0;
+  }
+
+  /** Whether no upcall is running, and with a disabled policy none will start. */
+  static boolean isQuiet(final long s) {
+    return (s & (UPCALL | RUNNING | POLICY)) == 0;
+  }
+
+  static boolean isEnabled(final long s) {
+    return (s & POLICY) != 0;
+  }
+
+  static long limit(final int concurrency) {
+    return (long) concurrency << LIMIT_SHIFT;
+  }
+
+  private static long pop(final long s) {
+    if ((s & TURN) != 0) {
+      return s; // its holder schedules when it leaves
+    }
+    if (mayUpcall(s)) {
+      return (s | TURN | UPCALL) & ~(WORK | CONTROL);
+    }
+    return (s & CONTROL) != 0 ? (s | TURN) & ~CONTROL : s;
+  }
+
+  private static long take(final long s) {
+    return (s & TURN) != 0 ? BUSY : (s | TURN) & ~CQ;
+  }
+
+  private static long schedule(final long s) {
+    return (s & (TOKEN | TURN)) == 0 && ((s & CONTROL) != 0 || mayUpcall(s)) ? s | TOKEN : s;
+  }
+
+  private static boolean mayUpcall(final long s) {
+    if ((s & WORK) == 0) {
+      return false;
+    }
+    final long policy = s & POLICY;
+    if (policy == MANY) {
+      return (s & RUNNING) >>> 16 < (s & LIMIT) >>> LIMIT_SHIFT;
+    }
+    return policy != DISABLED && (s & RUNNING) == 0;
+  }
+
+  @Override
+  public String toString() {
+    final long s = word;
+    return switch ((int) ((s & POLICY) >>> 6)) {
+          case 0 -> (s & CLOSED) != 0 ? "CLOSED" : "DISABLED";
+          case 1 -> "SINGLE_INSTANCE";
+          case 2 -> "NOTIFY";
+          default -> "MANY(" + ((s & LIMIT) >>> LIMIT_SHIFT) + ")";
+        }
+        + ((s & UPCALL) != 0 ? " running" : (s & TURN) != 0 ? " held" : "")
+        + ((s & RUNNING) != 0 ? " running=" + ((s & RUNNING) >>> 16) : "")
+        + ((s & TOKEN) != 0 ? " ready" : "")
+        + ((s & CQ) != 0 ? " cq" : "")
+        + ((s & LANE) != 0 ? " lane" : "")
+        + ((s & CONTROL) != 0 ? " control" : "");
+  }
+}

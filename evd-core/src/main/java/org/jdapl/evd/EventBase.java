@@ -1,0 +1,95 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.Stream;
+
+/** What all events have in common. Confined to the thread that delivers it. */
+abstract class EventBase implements Event {
+
+  private final Stream stream;
+  private DatObject source;
+  private EvdImpl evd;
+  private long sequence;
+  private boolean live;
+
+  EventBase(final Stream stream, final DatObject source) {
+    this.stream = stream;
+    this.source = source;
+  }
+
+  /** The event is handed out: it lives until {@link #release}. */
+  final void handOut(final EvdImpl by, final DatObject from, final long number) {
+    evd = by;
+    source = from;
+    sequence = number;
+    live = true;
+  }
+
+  /** The source, whether the event is live or not. */
+  final DatObject from() {
+    return source;
+  }
+
+  /** The handler returned. */
+  final void release() {
+    live = false;
+  }
+
+  /** Makes a copy live for ever. */
+  final <E extends EventBase> E copied(final E copy) {
+    assert isLive();
+    copy.handOut(evd, source, sequence);
+    return copy;
+  }
+
+  final boolean isLive() {
+    if (!live) {
+      throw new AssertionError(
+          stream
+              + " event used after its handler returned: it is valid inside the call only;"
+              + " keep what copy() returns instead");
+    }
+    return true;
+  }
+
+  @Override
+  public final Evd evd() {
+    assert isLive();
+    return evd;
+  }
+
+  @Override
+  public final Stream stream() {
+    return stream;
+  }
+
+  @Override
+  public final DatObject source() {
+    assert isLive();
+    return source;
+  }
+
+  @Override
+  public final long sequence() {
+    assert isLive();
+    return sequence;
+  }
+
+  @Override
+  public final void unhandled() {
+    assert isLive();
+    evd.onUnhandled(this);
+  }
+
+  /** What is particular to this event, for messages. */
+  abstract String detail();
+
+  @Override
+  public final String toString() {
+    return live
+        ? evd.name() + " #" + sequence + " " + stream + " from " + source.name() + ": " + detail()
+        : stream + ": " + detail();
+  }
+}

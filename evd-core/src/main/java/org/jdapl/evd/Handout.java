@@ -1,0 +1,72 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Stream;
+
+/**
+ * One event on its way from the queue to a handler: filled by the holder of the turn, delivered by
+ * the same thread. With assertions on, each event gets an object of its own, so that every use
+ * after the return is found.
+ */
+final class Handout {
+
+  private static final boolean FRESH = Handout.class.desiredAssertionStatus();
+
+  private CompletionView completion = new CompletionView();
+  private SoftwareView software = new SoftwareView(null);
+  private EventBase event;
+
+  /** The flyweight for a completion. */
+  CompletionView completion() {
+    if (FRESH) {
+      completion = new CompletionView();
+    }
+    return completion;
+  }
+
+  /** The flyweight for a software event. */
+  SoftwareView software() {
+    if (FRESH) {
+      software = new SoftwareView(null);
+    }
+    return software;
+  }
+
+  /** The event is handed out: it gets its number. */
+  void set(final EventBase handedOut, final EvdImpl evd, final DatObject source) {
+    handedOut.handOut(evd, source, evd.nextSequence());
+    evd.counters().increment(counter(handedOut.stream()));
+    event = handedOut;
+  }
+
+  EventBase event() {
+    return event;
+  }
+
+  /** Calls the handler's method for the event. */
+  void deliver(final EventHandler handler) {
+    final EventBase delivered = event;
+    try {
+      if (delivered == completion) {
+        handler.onCompletion(completion);
+      } else if (delivered == software) {
+        handler.onSoftware(software);
+      } else {
+        ((LaneEvent) delivered).deliver(handler);
+      }
+    } finally {
+      delivered.release();
+    }
+  }
+
+  private static int counter(final Stream stream) {
+    return switch (stream) {
+      case DTO, RMR_BIND -> Counters.COMPLETIONS;
+      case CONNECTION -> Counters.CONNECTIONS;
+      case CONNECTION_REQUEST -> Counters.REQUESTS;
+      case SOFTWARE -> Counters.SOFTWARE;
+      case ASYNC -> Counters.ASYNC;
+    };
+  }
+}

@@ -1,0 +1,420 @@
+package org.jdapl.evd;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.Stream;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.VerbsException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An interface adapter: a device, and all DAT objects on it. */
+final class IaImpl implements InterfaceAdapter {
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
+  private static final int ASYNC_LENGTH = 64;
+
+  private final String name;
+  private final Jdapl runtime;
+  private final Device device;
+  private final Dispatcher dispatcher;
+  private final Runnable afterClose;
+  private final EndpointTable endpoints = new EndpointTable();
+  private final AsyncSlot asyncSlot = new AsyncSlot(this);
+  private final EvdImpl asyncEvd;
+  private final AtomicLong numbers = new AtomicLong();
+
+  // Under the monitor of this object.
+  private final Set<DatObject> objects = new LinkedHashSet<>();
+  private boolean closing;
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+  IaImpl(
+      final String name,
+      final Jdapl runtime,
+      final Device device,
+      final Dispatcher dispatcher,
+      final Runnable afterClose) {
+    this.name = name;
+    this.runtime = runtime;
+    this.device = device;
+    this.dispatcher = dispatcher;
+    this.afterClose = afterClose;
+    asyncEvd = new EvdImpl(name + "/async", this, ASYNC_LENGTH, Stream.ASYNC.flag(), dispatcher);
+  }
+
+  void open() {
+    device.onAsync(this::onAsync);
+  }
+
+  // Creating.
+
+  @Override
+  public Evd createEvd(final int length, final Stream... streams) {
+    if (length < 1) {
+      throw Misuse.argument(1, name + ".createEvd: length " + length + " is below 1");
+    }
+    if (length > device.limits().maxCqe()) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_TEVD,
+          name
+              + ".createEvd: length "
+              + length
+              + " is more than the "
+              + device.limits().maxCqe()
+              + " of the provider");
+    }
+    int flags = 0;
+    for (final Stream stream : streams) {
+      flags |= stream.flag();
+    }
+    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0) {
+      throw Misuse.argument(
+          2,
+          name + ".createEvd: streams " + List.of(streams) + "; it takes at least one, not ASYNC");
+    }
+    runtime.reserveEvd(name);
+    final EvdImpl evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
+    return add(evd);
+  }
+
+  @Override
+  public ProtectionZone createPz() {
+    checkOpen("createPz");
+    try {
+      return add(new PzImpl(nameFor("pz"), this, device.allocPd()));
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".createPz", e);
+    }
+  }
+
+  @Override
+  public Endpoint createEndpoint(
+      final ProtectionZone pz,
+      final Evd receiveEvd,
+      final Evd requestEvd,
+      final Evd connectEvd,
+      final EndpointAttributes attributes) {
+    checkOpen("createEndpoint");
+    if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          name + ".createEndpoint: " + pz + " is not a protection zone of this adapter");
+    }
+    final EndpointImpl endpoint =
+        new EndpointImpl(
+            nameFor("ep"),
+            this,
+            zone,
+            evd(receiveEvd, Stream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
+            evd(requestEvd, Stream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
+            evd(connectEvd, Stream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
+            check(attributes),
+            endpoints.allocate());
+    try {
+      endpoint.open();
+    } catch (final RuntimeException e) {
+      endpoints.free(endpoint.tag());
+      throw e;
+    }
+    endpoints.put(endpoint);
+    return add(endpoint);
+  }
+
+  private EndpointAttributes check(final EndpointAttributes attributes) {
+    final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
+    final int sge = device.limits().maxSge();
+    if (attributes == null
+        || attributes.maxReceiveDtos() < 0
+        || attributes.maxRequestDtos() < 0
+        || attributes.maxReceiveDtos() > most
+        || attributes.maxRequestDtos() > most
+        || attributes.maxReceiveIov() < 1
+        || attributes.maxRequestIov() < 1
+        || attributes.maxReceiveIov() > sge
+        || attributes.maxRequestIov() > sge) {
+      throw Misuse.argument(
+          5,
+          name
+              + ".createEndpoint: "
+              + attributes
+              + "; it takes 0.."
+              + most
+              + " receives and requests of 1.."
+              + sge
+              + " segments");
+    }
+    return attributes;
+  }
+
+  private EvdImpl evd(final Evd evd, final Stream stream, final ReturnSubtype subtype) {
+    if (!(evd instanceof EvdImpl own) || own.ia() != this || !own.takes(stream)) {
+      throw Misuse.handle(
+          subtype, name + ": " + evd + " is not an EVD of this adapter that takes " + stream);
+    }
+    own.checkOpen(subtype, "use by an object of " + name);
+    return own;
+  }
+
+  @Override
+  public PublicServicePoint createPsp(final long connQual, final Evd evd) {
+    checkOpen("createPsp");
+    if (connQual < 1) {
+      throw Misuse.argument(1, name + ".createPsp: connection qualifier " + connQual);
+    }
+    final PspImpl psp =
+        new PspImpl(
+            nameFor("psp"),
+            this,
+            evd(evd, Stream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
+            connQual);
+    psp.open();
+    return add(psp);
+  }
+
+  String nameFor(final String kind) {
+    return name + "/" + kind + "-" + numbers.incrementAndGet();
+  }
+
+  <T extends DatObject> T add(final T object) {
+    final boolean late;
+    synchronized (this) {
+      late = closing;
+      if (!late) {
+        objects.add(object);
+      }
+    }
+    if (late) {
+      object.close();
+      checkOpen("create");
+    }
+    return object;
+  }
+
+  synchronized void remove(final DatObject object) {
+    if (objects.remove(object) && object instanceof EvdImpl) {
+      runtime.releaseEvd();
+    }
+  }
+
+  private synchronized void checkOpen(final String call) {
+    if (closing) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
+    }
+  }
+
+  // Async errors.
+
+  /** Puts an async error into the async EVD; from any thread. */
+  void report(final AsyncSlot slot, final AsyncEvent.Kind kind, final String reason) {
+    final AsyncEventImpl event = slot.add(kind, reason);
+    if (event != null) {
+      asyncEvd.offer(event);
+    }
+  }
+
+  /** Called by the provider. */
+  private void onAsync(final AsyncType type, final Object element) {
+    switch (type) {
+      case COMM_EST -> {
+        final EndpointImpl endpoint = endpointOf(element);
+        if (endpoint != null) {
+          dispatcher.execute(endpoint::notifyEstablished);
+        }
+      }
+      case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
+        final EndpointImpl endpoint = endpointOf(element);
+        if (endpoint != null) {
+          report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
+          endpoint.onBroken();
+        }
+      }
+      case CQ_ERR -> {
+        final EvdImpl evd = evdOf(element);
+        if (evd != null) {
+          report(evd.asyncSlot(), AsyncEvent.Kind.EVD_OVERFLOW, evd.name() + ": " + type);
+        }
+      }
+      case PORT_ERR, DEVICE_FATAL ->
+          report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + type);
+      case QP_LAST_WQE_REACHED, SRQ_LIMIT_REACHED, SRQ_ERR, PORT_ACTIVE -> {}
+    }
+  }
+
+  private synchronized EndpointImpl endpointOf(final Object qp) {
+    for (final DatObject object : objects) {
+      if (object instanceof EndpointImpl endpoint && endpoint.qp() == qp) {
+        return endpoint;
+      }
+    }
+    return null;
+  }
+
+  private synchronized EvdImpl evdOf(final Object cq) {
+    for (final DatObject object : objects) {
+      if (object instanceof EvdImpl evd) {
+        for (final CqFeed feed : evd.merger().feeds()) {
+          if (feed.cq() == cq) {
+            return evd;
+          }
+        }
+      }
+    }
+    return null;
+  }
+
+  // Closing.
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (!closing && !objects.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_IA_IN_USE, name + ".close: open objects: " + objects);
+      }
+    }
+    closeAbruptly(Duration.ofSeconds(5));
+  }
+
+  @Override
+  public void closeAbruptly(final Duration bound) {
+    final List<DatObject> all;
+    final boolean first;
+    synchronized (this) {
+      first = !closing;
+      closing = true;
+      all = new ArrayList<>(objects);
+    }
+    if (first) {
+      closeAll(all, bound);
+    }
+    await(closed, bound.plusSeconds(1), this);
+  }
+
+  private void closeAll(final List<DatObject> all, final Duration bound) {
+    final Duration part = bound.dividedBy(3);
+    final List<CompletableFuture<?>> drains = new ArrayList<>();
+    for (final DatObject object : all) {
+      if (object instanceof PspImpl || object instanceof CrImpl) {
+        tolerate(object::close);
+      } else if (object instanceof EndpointImpl endpoint) {
+        drains.add(endpoint.closeAsync(part).toCompletableFuture());
+      }
+    }
+    final CompletableFuture<Void> drained =
+        CompletableFuture.allOf(drains.toArray(CompletableFuture[]::new));
+    once(drained, part.multipliedBy(2), () -> closeEvds(all, part));
+  }
+
+  private void closeEvds(final List<DatObject> all, final Duration part) {
+    final List<CompletableFuture<?>> closes = new ArrayList<>();
+    for (final DatObject object : all) {
+      if (object instanceof LmrImpl lmr) {
+        tolerate(lmr::closeAbruptly);
+      }
+    }
+    for (final DatObject object : all) {
+      if (object instanceof PzImpl) {
+        tolerate(object::close);
+      } else if (object instanceof EvdImpl evd) {
+        tolerate(() -> closes.add(evd.closeAsAdapter(part).toCompletableFuture()));
+      }
+    }
+    tolerate(() -> closes.add(asyncEvd.closeAsAdapter(part).toCompletableFuture()));
+    final CompletableFuture<Void> done =
+        CompletableFuture.allOf(closes.toArray(CompletableFuture[]::new));
+    once(done, part.multipliedBy(2), this::closeDevice);
+  }
+
+  private void closeDevice() {
+    synchronized (this) {
+      if (!objects.isEmpty()) {
+        LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
+      }
+    }
+    tolerate(device::close);
+    closed.complete(null);
+    afterClose.run();
+  }
+
+  /** Goes on by the dispatcher when something is done, or the time is over; once. */
+  private void once(
+      final CompletableFuture<Void> done, final Duration bound, final Runnable next) {
+    final AtomicBoolean begun = new AtomicBoolean();
+    final Runnable step =
+        () -> {
+          if (begun.compareAndSet(false, true)) {
+            dispatcher.execute(next);
+          }
+        };
+    final var unused = done.whenComplete((result, failure) -> step.run());
+    dispatcher.schedule(bound.toNanos(), step);
+  }
+
+  private void tolerate(final Runnable call) {
+    try {
+      call.run();
+    } catch (final RuntimeException e) {
+      LOGGER.error("{}: abrupt close goes on after {}", name, e.toString(), e);
+    }
+  }
+
+  /** Waits, unless this thread is a dispatcher's: then what was begun ends by itself. */
+  <T> void await(final CompletionStage<T> stage, final Duration bound, final DatObject object) {
+    if (!Dispatcher.isOnDispatcher()) {
+      runtime.await(stage.toCompletableFuture(), bound, object);
+    }
+  }
+
+  // What it is.
+
+  @Override
+  public InetAddress address() {
+    return device.address();
+  }
+
+  @Override
+  public Evd asyncEvd() {
+    return asyncEvd;
+  }
+
+  Device device() {
+    return device;
+  }
+
+  Dispatcher dispatcher() {
+    return dispatcher;
+  }
+
+  EndpointTable endpoints() {
+    return endpoints;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

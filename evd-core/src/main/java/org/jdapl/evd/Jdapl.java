@@ -1,0 +1,350 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.NanoClock;
+import org.jdapl.verbs.SteppedClock;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.VerbsProvider;
+
+/**
+ * The dispatcher over a provider of one's own choice, for embedding and for tests; most programs
+ * use {@link org.jdapl.dat.Dat#open} instead.
+ *
+ * <p>Adapters that are opened here share its dispatchers. With threads, each dispatcher has one. By
+ * hand, nothing happens but in {@link #turn} and {@link #runUntil}, and in calls that wait, on the
+ * caller's thread.
+ *
+ * <pre>{@code
+ * try (Jdapl jdapl = Jdapl.with(provider).byHand().start()) {
+ *   InterfaceAdapter ia = jdapl.open();
+ *   ...
+ *   boolean done = jdapl.runUntil(() -> count == 3, Duration.ofSeconds(1));
+ * }
+ * }</pre>
+ */
+public final class Jdapl implements AutoCloseable {
+
+  private static final AtomicInteger NUMBERS = new AtomicInteger();
+  private static final long NAP = TimeUnit.MICROSECONDS.toNanos(20);
+
+  private final VerbsProvider provider;
+  private final String parameters;
+  private final NanoClock clock;
+  private final boolean byHand;
+  private final int capacity;
+  private final Dispatcher[] dispatchers;
+  private final AtomicInteger next = new AtomicInteger();
+  private final AtomicInteger evds = new AtomicInteger();
+  private final AtomicInteger adapters = new AtomicInteger();
+
+  private Jdapl(final Builder builder) {
+    provider = builder.provider;
+    parameters = builder.parameters;
+    clock = builder.clock;
+    byHand = builder.threads == null;
+    capacity = builder.capacity;
+    dispatchers = new Dispatcher[builder.dispatchers];
+    for (int i = 0; i < dispatchers.length; i++) {
+      dispatchers[i] =
+          new Dispatcher(
+              "dispatcher-" + NUMBERS.incrementAndGet(), clock, builder.threads, capacity);
+      dispatchers[i].start();
+    }
+  }
+
+  /**
+   * Begins to describe a runtime.
+   *
+   * @param provider the provider of all its adapters.
+   * @return the description: one dispatcher on a daemon thread.
+   */
+  public static Builder with(final VerbsProvider provider) {
+    return new Builder(provider);
+  }
+
+  /** Describes a runtime. Confined to one thread. */
+  public static final class Builder {
+
+    private final VerbsProvider provider;
+    private String parameters = "";
+    private NanoClock clock = NanoClock.SYSTEM;
+    private ThreadFactory threads = Builder::daemon;
+    private int dispatchers = 1;
+    private int capacity = 1 << 12;
+
+    private Builder(final VerbsProvider provider) {
+      this.provider = provider;
+    }
+
+    private static Thread daemon(final Runnable loop) {
+      final Thread thread = new Thread(loop, "jdapl-dispatcher");
+      thread.setDaemon(true);
+      return thread;
+    }
+
+    /**
+     * What the provider opens.
+     *
+     * @param value in the provider's language; empty is the default.
+     * @return this.
+     */
+    public Builder parameters(final String value) {
+      parameters = value;
+      return this;
+    }
+
+    /**
+     * The clock for time-outs; for a provider in virtual time, its {@link SteppedClock}.
+     *
+     * @param value the clock; the machine's is the default.
+     * @return this.
+     */
+    public Builder clock(final NanoClock value) {
+      clock = value;
+      return this;
+    }
+
+    /**
+     * Who makes the dispatchers' threads.
+     *
+     * @param value the factory; one for daemon threads is the default.
+     * @return this.
+     */
+    public Builder threads(final ThreadFactory value) {
+      threads = value;
+      return this;
+    }
+
+    /**
+     * No threads: everything runs inside the calls that drive it.
+     *
+     * @return this.
+     */
+    public Builder byHand() {
+      threads = null;
+      return this;
+    }
+
+    /**
+     * How many dispatchers there are. Each EVD is placed on one of them, in turn.
+     *
+     * @param value at least 1, the default.
+     * @return this.
+     */
+    public Builder dispatchers(final int value) {
+      dispatchers = value;
+      return this;
+    }
+
+    /**
+     * How many EVDs may be open at once.
+     *
+     * @param value rounded up to a power of two; 4096 is the default.
+     * @return this.
+     */
+    public Builder capacity(final int value) {
+      capacity = Integer.highestOneBit(Math.max(1, value - 1)) << 1;
+      return this;
+    }
+
+    /**
+     * Starts the runtime.
+     *
+     * @return the runtime; to be closed.
+     */
+    public Jdapl start() {
+      return new Jdapl(this);
+    }
+  }
+
+  /**
+   * Opens an interface adapter on the provider's device.
+   *
+   * @return the adapter.
+   * @throws DatException as {@link org.jdapl.dat.Dat#open}.
+   */
+  public InterfaceAdapter open() {
+    return open(() -> {});
+  }
+
+  InterfaceAdapter open(final Runnable afterClose) {
+    final Dispatcher dispatcher = nextDispatcher();
+    final Device device;
+    try {
+      EventChannel channel = null;
+      if (provider.delivery() == Delivery.CHANNEL) {
+        channel = dispatcher.channel(provider);
+      }
+      device = provider.open(parameters, channel);
+    } catch (final VerbsException e) {
+      throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
+    }
+    adapters.incrementAndGet();
+    final IaImpl ia =
+        new IaImpl(
+            device.name(),
+            this,
+            device,
+            dispatcher,
+            () -> {
+              adapters.decrementAndGet();
+              afterClose.run();
+            });
+    ia.open();
+    return ia;
+  }
+
+  Dispatcher nextDispatcher() {
+    return dispatchers[Math.floorMod(next.getAndIncrement(), dispatchers.length)];
+  }
+
+  void reserveEvd(final String adapter) {
+    if (evds.incrementAndGet() > capacity) {
+      evds.decrementAndGet();
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_TEVD,
+          adapter
+              + ".createEvd: "
+              + capacity
+              + " EVDs are open, and more do not fit; Jdapl.Builder.capacity makes room");
+    }
+  }
+
+  void releaseEvd() {
+    evds.decrementAndGet();
+  }
+
+  /**
+   * By hand: one round of each dispatcher on the caller's thread. It never waits. What a handler
+   * throws is thrown on; the event counts as consumed and nothing else is lost.
+   *
+   * @return whether there was anything to do.
+   * @throws IllegalStateException if the dispatchers have threads, or inside an upcall.
+   */
+  public boolean turn() {
+    checkByHand();
+    boolean worked = false;
+    for (final Dispatcher dispatcher : dispatchers) {
+      worked |= dispatcher.round();
+    }
+    return worked;
+  }
+
+  /**
+   * By hand: drives the dispatchers, and a provider in virtual time, until a condition holds.
+   *
+   * @param condition looked at between rounds.
+   * @param bound how long, on this runtime's clock, it may take.
+   * @return whether the condition holds; false if the time is over, or in virtual time if nothing
+   *     more will happen.
+   * @throws IllegalStateException as {@link #turn}.
+   */
+  public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
+    checkByHand();
+    final long deadline = clock.nanoTime() + bound.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (!turn() && !passTime(deadline)) {
+        return condition.getAsBoolean();
+      }
+    }
+    return true;
+  }
+
+  /** Nothing is to be done now: lets time pass until the next timer, step, or the deadline. */
+  private boolean passTime(final long deadline) {
+    if (deadline - clock.nanoTime() <= 0) {
+      return false;
+    }
+    long wait = deadline - clock.nanoTime();
+    boolean timer = false;
+    for (final Dispatcher dispatcher : dispatchers) {
+      final long due = dispatcher.nextTimerNanos();
+      timer |= due < wait;
+      wait = Math.min(wait, due);
+    }
+    if (clock instanceof SteppedClock stepped) {
+      return stepped.step(clock.nanoTime() + wait) || timer;
+    }
+    LockSupport.parkNanos(Math.min(NAP, wait));
+    return true;
+  }
+
+  private void checkByHand() {
+    if (!byHand) {
+      throw new IllegalStateException("the dispatchers of this runtime have threads");
+    }
+  }
+
+  /** Waits for something to complete; without a bound, for ever. */
+  void await(final CompletableFuture<?> future, final Duration bound, final DatObject object) {
+    final boolean done =
+        byHand
+            ? runUntil(future::isDone, bound == null ? Duration.ofDays(1) : bound)
+            : awaitThreads(future, bound, object);
+    if (!done) {
+      throw new DatException(
+          ReturnType.INTERNAL_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
+          object.name() + ": closing did not end within " + bound);
+    }
+  }
+
+  private static boolean awaitThreads(
+      final CompletableFuture<?> future, final Duration bound, final DatObject object) {
+    try {
+      if (bound == null) {
+        future.get();
+      } else {
+        future.get(bound.toNanos(), TimeUnit.NANOSECONDS);
+      }
+      return true;
+    } catch (final TimeoutException e) {
+      return false;
+    } catch (final InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DatException(
+          ReturnType.ABORT,
+          ReturnSubtype.SUB_INTERRUPTED,
+          object.name() + ": interrupted while waiting; what was begun goes on",
+          e);
+    } catch (final ExecutionException e) {
+      throw new DatException(
+          ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, object.name(), e.getCause());
+    }
+  }
+
+  /**
+   * Stops the dispatchers. Its adapters must be closed before.
+   *
+   * @throws IllegalStateException if adapters are open.
+   */
+  @Override
+  public void close() {
+    if (adapters.get() > 0) {
+      throw new IllegalStateException(adapters.get() + " adapters of this runtime are open");
+    }
+    stop();
+  }
+
+  void stop() {
+    for (final Dispatcher dispatcher : dispatchers) {
+      dispatcher.stop();
+    }
+  }
+}

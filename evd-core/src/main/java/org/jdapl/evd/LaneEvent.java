@@ -1,0 +1,16 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Stream;
+
+/** An event that waits in a lane as itself: of the connection manager, or async. */
+abstract class LaneEvent extends EventBase {
+
+  LaneEvent(final Stream stream, final DatObject source) {
+    super(stream, source);
+  }
+
+  /** Calls the handler's method for this type. */
+  abstract void deliver(EventHandler handler);
+}

@@ -1,0 +1,163 @@
+package org.jdapl.evd;
+
+import java.nio.ByteBuffer;
+import java.util.Set;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.verbs.MemoryRegion;
+
+/** A local memory region over a memory region of the provider. */
+final class LmrImpl implements Lmr {
+
+  private final String name;
+  private final PzImpl pz;
+  private final ByteBuffer buffer;
+  private final Set<Privilege> privileges;
+  private MemoryRegion mr;
+  private long address;
+  private int lkey;
+
+  private volatile boolean closed;
+
+  LmrImpl(
+      final String name,
+      final PzImpl pz,
+      final ByteBuffer buffer,
+      final Set<Privilege> privileges) {
+    this.name = name;
+    this.pz = pz;
+    this.buffer = buffer.duplicate().order(buffer.order());
+    this.privileges = privileges;
+  }
+
+  void open(final MemoryRegion region) {
+    mr = region;
+    address = region.address();
+    lkey = region.lkey();
+  }
+
+  int lkey() {
+    return lkey;
+  }
+
+  /** Whether an endpoint of a zone may use a part of this region. */
+  void checkUse(
+      final PzImpl zone,
+      final long offset,
+      final long length,
+      final Privilege need,
+      final String user) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_LMR, this, "use by " + user);
+    }
+    if (zone != pz) {
+      throw new DatException(
+          ReturnType.PROTECTION_VIOLATION,
+          need == Privilege.LOCAL_WRITE
+              ? ReturnSubtype.PROTECTION_WRITE
+              : ReturnSubtype.PROTECTION_READ,
+          user + ": " + name + " belongs to " + pz + ", the endpoint to " + zone);
+    }
+    if (!privileges.contains(need)) {
+      throw new DatException(
+          ReturnType.PRIVILEGES_VIOLATION,
+          need == Privilege.LOCAL_WRITE
+              ? ReturnSubtype.PRIVILEGES_WRITE
+              : ReturnSubtype.PRIVILEGES_READ,
+          user + ": " + name + " lacks " + need + ", it has " + privileges);
+    }
+    if (offset < 0 || length < 0 || length > buffer.capacity() - offset) {
+      throw new DatException(
+          ReturnType.LENGTH_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
+          user
+              + ": "
+              + length
+              + " bytes at "
+              + offset
+              + " are not inside the "
+              + buffer.capacity()
+              + " bytes of "
+              + name);
+    }
+  }
+
+  @Override
+  public ByteBuffer buffer() {
+    checkOpen("buffer");
+    return buffer.duplicate().order(buffer.order());
+  }
+
+  @Override
+  public long length() {
+    return buffer.capacity();
+  }
+
+  @Override
+  public long address() {
+    checkOpen("address");
+    return address;
+  }
+
+  @Override
+  public int rmrContext() {
+    checkOpen("rmrContext");
+    return mr.rkey();
+  }
+
+  private void checkOpen(final String call) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_LMR, this, call);
+    }
+  }
+
+  @Override
+  public void close() {
+    final DatObject user;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true; // no post starts to use it from here on
+      user = pz.userOf(this);
+      closed = user == null;
+    }
+    if (user != null) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_LMR_IN_USE,
+          name + ".close: an open request of " + user + " uses it");
+    }
+    deregister();
+  }
+
+  /** Ends the registration whoever uses it: its endpoints were drained or given up. */
+  void closeAbruptly() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    deregister();
+  }
+
+  private void deregister() {
+    mr.close();
+    pz.removeUser(this);
+    pz.ia().remove(this);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name + "(" + buffer.capacity() + " bytes)";
+  }
+}

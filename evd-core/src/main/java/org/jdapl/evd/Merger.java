@@ -1,0 +1,353 @@
+package org.jdapl.evd;
+
+import java.util.Arrays;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.DtoStatus;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WorkCompletions;
+
+/**
+ * Says which event of an EVD comes next: merges its lane, its stash and its completion queues in
+ * the promised order. Confined to the holder of the turn.
+ *
+ * <p>The order is kept by a gate for each endpoint whose completions and connection events share
+ * the EVD. Before ESTABLISHED was handed out, a successful completion waits for it (active side) or
+ * makes it be handed out (passive side). The event that ends the connection waits until each queue
+ * of the endpoint has shown its first flush or its marker.
+ */
+final class Merger {
+
+  /** How many events of one source are taken in a row while the other may have some. */
+  private static final int RUN = 16;
+
+  private static final CqFeed[] NO_FEEDS = {};
+
+  private final EvdImpl evd;
+  private final Lane lane;
+  private final EndpointTable endpoints;
+  private final Stash stash = new Stash();
+
+  private volatile CqFeed[] feeds = NO_FEEDS;
+  private volatile int completionRoom;
+  private WorkCompletions batch;
+  private int nextFeed;
+  private boolean laneFirst = true;
+  private int run = RUN;
+
+  Merger(final EvdImpl evd, final Lane lane, final EndpointTable endpoints) {
+    this.evd = evd;
+    this.lane = lane;
+    this.endpoints = endpoints;
+  }
+
+  /** Adds a completion queue. From any thread, one at a time. */
+  void add(final CqFeed feed) {
+    final CqFeed[] more = Arrays.copyOf(feeds, feeds.length + 1);
+    more[feeds.length] = feed;
+    feeds = more;
+  }
+
+  /** Says how many completions may be waiting at most. From any thread, one at a time. */
+  void reserve(final int completions) {
+    completionRoom = completions;
+  }
+
+  CqFeed[] feeds() {
+    return feeds;
+  }
+
+  /** A turn begins: this thread's batch is used for polling. */
+  void begin(final WorkCompletions scratch) {
+    batch = scratch;
+  }
+
+  /** A turn serves the CQ bit. */
+  void resume() {
+    for (final CqFeed feed : feeds) {
+      feed.resume();
+    }
+  }
+
+  /** Whether a completion queue must be polled before the EVD may go idle. */
+  boolean hasMoreCompletions() {
+    for (final CqFeed feed : feeds) {
+      if (feed.hasMore()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether events wait in memory. */
+  boolean hasMoreInMemory() {
+    return !stash.ready.isEmpty() || !lane.isEmpty();
+  }
+
+  /** Whether there is an event, in memory or in a completion queue. */
+  boolean hasAny() {
+    return hasMoreInMemory() || poll();
+  }
+
+  /** Moves the completions of all queues into the stash, and arms the queues. */
+  void collect() {
+    while (poll()) {
+      continue;
+    }
+  }
+
+  /**
+   * Takes the next event.
+   *
+   * @return whether there was one. If not, everything was empty, and every queue is armed.
+   */
+  boolean next(final Handout to) {
+    for (int misses = 0; misses < 2; ) {
+      if (run > 0 && (laneFirst ? nextOfLane(to) : nextCompletion(to))) {
+        run--;
+        return true;
+      }
+      misses = run > 0 ? misses + 1 : 0;
+      laneFirst = !laneFirst;
+      run = RUN;
+    }
+    return false;
+  }
+
+  // The lane.
+
+  private boolean nextOfLane(final Handout to) {
+    while (true) {
+      final Object polled = lane.poll();
+      if (polled == null) {
+        return false;
+      }
+      if (polled instanceof ConnectionEventImpl event) {
+        if (handOut(event, to)) {
+          return true;
+        }
+      } else if (polled instanceof AsyncEventImpl event) {
+        to.set(event.take(), evd, event.from());
+        return true;
+      } else if (polled instanceof RequestEvent event) {
+        to.set(event, evd, event.impl().psp());
+        return true;
+      } else {
+        final SoftwareView view = to.software();
+        view.set(Lane.payload(polled));
+        to.set(view, evd, evd);
+        return true;
+      }
+    }
+  }
+
+  private boolean handOut(final ConnectionEventImpl event, final Handout to) {
+    final EndpointImpl endpoint = event.impl();
+    if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
+      if (!endpoint.handOutEstablished()) {
+        return false;
+      }
+      stash.prependAll(endpoint.heldBack());
+    } else if (!endpoint.handOutEnd(event)) {
+      return false;
+    }
+    to.set(event, evd, endpoint);
+    return true;
+  }
+
+  // Completions.
+
+  private boolean nextCompletion(final Handout to) {
+    while (true) {
+      final int entry = stash.pop(stash.ready);
+      if (entry == Stash.NONE) {
+        if (!poll()) {
+          return false;
+        }
+      } else if (handOut(entry, to)) {
+        return true;
+      }
+    }
+  }
+
+  /** Polls the completion queues until one gives something or all are empty and armed. */
+  private boolean poll() {
+    final CqFeed[] all = feeds;
+    for (int i = 0; i < all.length; i++) {
+      nextFeed = nextFeed + 1 < all.length ? nextFeed + 1 : 0;
+      final CqFeed feed = all[nextFeed];
+      if (feed.hasMore()) {
+        batch.clear();
+        if (feed.poll(batch)) {
+          stash.reserve(completionRoom);
+          stash.append(batch);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private boolean handOut(final int entry, final Handout to) {
+    final long wrId = stash.wrId(entry);
+    final EndpointImpl endpoint = endpoints.find(wrId);
+    if (endpoint == null) {
+      return drop(entry);
+    }
+    final WorkQueue queue = endpoint.queue(wrId);
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    if (endpoint.mustBeEstablished(queue) && (success || !endpoint.heldBack().isEmpty())) {
+      return establish(endpoint, entry, to);
+    }
+    final int slot = queue.locate(wrId);
+    if (slot < 0) {
+      return drop(entry);
+    }
+    if (queue.isMarker(slot)) {
+      stash.release(entry);
+      queue.complete(slot);
+      endpoint.onMarker(queue, success);
+      return end(endpoint, to);
+    }
+    if (!success && !queue.isFlushing()) {
+      queue.flush();
+      if (end(endpoint, to)) {
+        stash.prepend(stash.ready, entry);
+        return true;
+      }
+    }
+    if (success && queue.isSuppressed(slot)) {
+      queue.countSuppressed();
+      evd.counters().increment(Counters.SUPPRESSED);
+      queue.complete(slot);
+      stash.release(entry);
+      return false;
+    }
+    handOut(endpoint, queue, slot, entry, to);
+    return true;
+  }
+
+  private void handOut(
+      final EndpointImpl endpoint,
+      final WorkQueue queue,
+      final int slot,
+      final int entry,
+      final Handout to) {
+    final WcStatus status = stash.status(entry);
+    final boolean success = status == WcStatus.SUCCESS;
+    final DtoOperation operation = queue.operation(slot);
+    final CompletionView view = to.completion();
+    view.set(
+        endpoint,
+        operation,
+        queue.cookie(slot),
+        queue.context(slot),
+        dtoStatus(status),
+        success ? transferred(queue, slot, operation, entry) : 0,
+        success ? 0 : stash.vendorError(entry));
+    queue.complete(slot);
+    stash.release(entry);
+    to.set(view, evd, endpoint);
+    if (!success && status != WcStatus.WR_FLUSH_ERR) {
+      endpoint.onBroken();
+    }
+  }
+
+  private long transferred(
+      final WorkQueue queue, final int slot, final DtoOperation operation, final int entry) {
+    return operation == DtoOperation.RECEIVE
+        ? Integer.toUnsignedLong(stash.byteLength(entry))
+        : queue.length(slot);
+  }
+
+  private boolean drop(final int entry) {
+    stash.release(entry);
+    evd.counters().increment(Counters.DROPPED);
+    return false;
+  }
+
+  /** A successful completion came before ESTABLISHED was handed out. */
+  private boolean establish(final EndpointImpl endpoint, final int entry, final Handout to) {
+    final ConnectionEventImpl event = endpoint.establishEarly();
+    if (event == null) {
+      stash.append(endpoint.heldBack(), entry);
+      return false;
+    }
+    stash.prepend(stash.ready, entry);
+    to.set(event, evd, endpoint);
+    return true;
+  }
+
+  /** Hands out the event that ends the connection, if it waits and the gate is open now. */
+  private boolean end(final EndpointImpl endpoint, final Handout to) {
+    final ConnectionEventImpl event = endpoint.releaseEnd();
+    if (event == null) {
+      return false;
+    }
+    to.set(event, evd, endpoint);
+    return true;
+  }
+
+  // Teardown.
+
+  /** Lets completions that wait for ESTABLISHED go on. */
+  void unhold(final EndpointImpl endpoint) {
+    stash.prependAll(endpoint.heldBack());
+  }
+
+  /**
+   * Puts the completions of an endpoint, those in the completion queues included, into its report.
+   */
+  void sweep(final EndpointImpl endpoint) {
+    collect();
+    unhold(endpoint);
+    final Stash.Fifo others = new Stash.Fifo();
+    int entry;
+    while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
+      final long wrId = stash.wrId(entry);
+      if (endpoints.find(wrId) == endpoint) {
+        sweep(endpoint.queue(wrId), entry);
+      } else {
+        stash.append(others, entry);
+      }
+    }
+    stash.prependAll(others);
+  }
+
+  private void sweep(final WorkQueue queue, final int entry) {
+    final int slot = queue.locate(stash.wrId(entry));
+    if (slot < 0) {
+      evd.counters().increment(Counters.DROPPED);
+    } else {
+      final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+      if (queue.isMarker(slot)) {
+        queue.flush();
+      } else if (success && queue.isSuppressed(slot)) {
+        queue.countSuppressed();
+      } else {
+        queue.report(slot, success ? DrainReport.Status.SUCCESS : DrainReport.Status.FLUSHED);
+      }
+      queue.complete(slot);
+    }
+    stash.release(entry);
+  }
+
+  static DtoStatus dtoStatus(final WcStatus status) {
+    return switch (status) {
+      case SUCCESS -> DtoStatus.SUCCESS;
+      case WR_FLUSH_ERR -> DtoStatus.ERR_FLUSHED;
+      case LOC_LEN_ERR -> DtoStatus.ERR_LOCAL_LENGTH;
+      case LOC_QP_OP_ERR -> DtoStatus.ERR_LOCAL_EP;
+      case LOC_PROT_ERR, LOC_ACCESS_ERR, LOC_RDD_VIOL_ERR -> DtoStatus.ERR_LOCAL_PROTECTION;
+      case BAD_RESP_ERR -> DtoStatus.ERR_BAD_RESPONSE;
+      case REM_ACCESS_ERR -> DtoStatus.ERR_REMOTE_ACCESS;
+      case REM_INV_REQ_ERR, REM_OP_ERR, REM_INV_RD_REQ_ERR, REM_ABORT_ERR ->
+          DtoStatus.ERR_REMOTE_RESPONDER;
+      case RNR_RETRY_EXC_ERR, RESP_TIMEOUT_ERR -> DtoStatus.ERR_RECEIVER_NOT_READY;
+      case MW_BIND_ERR -> DtoStatus.RMR_OPERATION_FAILED;
+      case LOC_EEC_OP_ERR, RETRY_EXC_ERR, INV_EECN_ERR, INV_EEC_STATE_ERR, FATAL_ERR, GENERAL_ERR ->
+          DtoStatus.ERR_TRANSPORT;
+    };
+  }
+}

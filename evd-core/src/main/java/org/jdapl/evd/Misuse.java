@@ -1,0 +1,45 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.verbs.VerbsException;
+
+/** Makes the exceptions for misuse, so that the same misuse gives the same code everywhere. */
+final class Misuse {
+
+  private Misuse() {}
+
+  static DatException handle(final ReturnSubtype subtype, final String message) {
+    return new DatException(ReturnType.INVALID_HANDLE, subtype, message);
+  }
+
+  static DatException closed(final ReturnSubtype subtype, final Object object, final String call) {
+    return handle(subtype, call + ": " + object + " is closed");
+  }
+
+  static DatException argument(final int number, final String message) {
+    return new DatException(
+        ReturnType.INVALID_PARAMETER, ReturnSubtype.valueOf("INVALID_ARG" + number), message);
+  }
+
+  static DatException state(final ReturnSubtype subtype, final String message) {
+    return new DatException(ReturnType.INVALID_STATE, subtype, message);
+  }
+
+  static DatException resources(final ReturnSubtype subtype, final String message) {
+    return new DatException(ReturnType.INSUFFICIENT_RESOURCES, subtype, message);
+  }
+
+  static DatException failed(final String message, final VerbsException cause) {
+    final ReturnType type =
+        switch (cause.errno()) {
+          case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;
+          case VerbsException.EADDRINUSE -> ReturnType.CONN_QUAL_IN_USE;
+          case VerbsException.EOPNOTSUPP -> ReturnType.MODEL_NOT_SUPPORTED;
+          default -> ReturnType.INTERNAL_ERROR;
+        };
+    return new DatException(
+        type, ReturnSubtype.NO_SUBTYPE, message + ": " + cause.getMessage(), cause);
+  }
+}

@@ -1,0 +1,88 @@
+package org.jdapl.evd;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.verbs.CmListenHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.VerbsException;
+
+/** A public service point over a listener. */
+final class PspImpl implements PublicServicePoint, CmListenHandler {
+
+  private static final int REFUSED_FULL = 1;
+
+  private final String name;
+  private final IaImpl ia;
+  private final EvdImpl evd;
+  private final long connQual;
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private CmListener listener;
+
+  PspImpl(final String name, final IaImpl ia, final EvdImpl evd, final long connQual) {
+    this.name = name;
+    this.ia = ia;
+    this.evd = evd;
+    this.connQual = connQual;
+  }
+
+  void open() {
+    evd.addUser(this);
+    try {
+      listener = ia.device().listen(connQual, evd.length(), this);
+    } catch (final VerbsException e) {
+      evd.removeUser(this);
+      throw Misuse.failed(name + ": cannot listen at " + connQual, e);
+    }
+  }
+
+  /** Called by the provider. A request that finds the EVD full is refused, and reported. */
+  @Override
+  public void onRequest(final CmRequest request) {
+    final CrImpl cr = new CrImpl(ia.nameFor("cr"), this, request);
+    if (!evd.offerRequest(new RequestEvent(this, cr))) {
+      ia.dispatcher().execute(() -> cr.refuse(REFUSED_FULL));
+      ia.report(
+          evd.asyncSlot(),
+          AsyncEvent.Kind.EVD_OVERFLOW,
+          evd.name() + ": a connection request found it full and was refused");
+    }
+  }
+
+  @Override
+  public long connQual() {
+    return connQual;
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      if (Dispatcher.isOnDispatcher()) {
+        ia.dispatcher().execute(this::finishClose);
+      } else {
+        finishClose();
+      }
+    }
+  }
+
+  private void finishClose() {
+    listener.close();
+    evd.removeUser(this);
+    ia.remove(this);
+  }
+
+  IaImpl ia() {
+    return ia;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name + "(at " + connQual + ")";
+  }
+}

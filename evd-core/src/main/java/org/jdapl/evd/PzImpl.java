@@ -1,0 +1,126 @@
+package org.jdapl.evd;
+
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.VerbsException;
+
+/** A protection zone over a protection domain. */
+final class PzImpl implements ProtectionZone {
+
+  private final String name;
+  private final IaImpl ia;
+  private final ProtectionDomain pd;
+
+  // Under the monitor of this object.
+  private final Set<DatObject> users = new LinkedHashSet<>();
+  private boolean closed;
+
+  PzImpl(final String name, final IaImpl ia, final ProtectionDomain pd) {
+    this.name = name;
+    this.ia = ia;
+    this.pd = pd;
+  }
+
+  @Override
+  public Lmr createLmr(final ByteBuffer buffer, final Privilege... privileges) {
+    if (buffer == null || !buffer.isDirect() || buffer.capacity() == 0) {
+      throw Misuse.argument(
+          1,
+          name
+              + ".createLmr: "
+              + buffer
+              + " cannot be registered; it takes a direct buffer of at least one byte,"
+              + " ByteBuffer.allocateDirect makes one");
+    }
+    final EnumSet<Privilege> rights = EnumSet.noneOf(Privilege.class);
+    final EnumSet<Access> access = EnumSet.noneOf(Access.class);
+    for (final Privilege privilege : privileges) {
+      rights.add(privilege);
+      switch (privilege) {
+        case LOCAL_READ -> {}
+        case LOCAL_WRITE -> access.add(Access.LOCAL_WRITE);
+        case REMOTE_READ -> access.add(Access.REMOTE_READ);
+        case REMOTE_WRITE -> {
+          access.add(Access.REMOTE_WRITE);
+          access.add(Access.LOCAL_WRITE);
+        }
+      }
+    }
+    final LmrImpl lmr = new LmrImpl(ia.nameFor("lmr"), this, buffer, rights);
+    addUser(lmr);
+    try {
+      final MemoryRegion mr = ia.device().regMr(pd, buffer, access);
+      lmr.open(mr);
+    } catch (final VerbsException e) {
+      removeUser(lmr);
+      throw Misuse.failed(name + ".createLmr of " + buffer.capacity() + " bytes", e);
+    }
+    ia.add(lmr);
+    return lmr;
+  }
+
+  /** Whether an open request of an endpoint of this zone uses a region. */
+  synchronized DatObject userOf(final LmrImpl lmr) {
+    for (final DatObject user : users) {
+      if (user instanceof EndpointImpl endpoint && endpoint.uses(lmr)) {
+        return endpoint;
+      }
+    }
+    return null;
+  }
+
+  synchronized void addUser(final DatObject user) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_PZ, this, "use by " + user.name());
+    }
+    users.add(user);
+  }
+
+  synchronized void removeUser(final DatObject user) {
+    users.remove(user);
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (!users.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_PZ_IN_USE, name + ".close: in use by " + users);
+      }
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    pd.close();
+    ia.remove(this);
+  }
+
+  ProtectionDomain pd() {
+    return pd;
+  }
+
+  IaImpl ia() {
+    return ia;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

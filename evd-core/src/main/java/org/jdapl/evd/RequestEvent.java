@@ -1,0 +1,52 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.ConnectionRequest;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.Stream;
+
+/** A connection request that arrived. */
+final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
+
+  private final PspImpl psp;
+  private final CrImpl request;
+
+  RequestEvent(final PspImpl psp, final CrImpl request) {
+    super(Stream.CONNECTION_REQUEST, psp);
+    this.psp = psp;
+    this.request = request;
+  }
+
+  @Override
+  public PublicServicePoint servicePoint() {
+    assert isLive();
+    return psp;
+  }
+
+  @Override
+  public ConnectionRequest request() {
+    assert isLive();
+    return request;
+  }
+
+  /** The request, whether the event is live or not. */
+  CrImpl impl() {
+    return request;
+  }
+
+  @Override
+  public ConnectionRequestEvent copy() {
+    return copied(new RequestEvent(psp, request));
+  }
+
+  @Override
+  void deliver(final EventHandler handler) {
+    handler.onRequest(this);
+  }
+
+  @Override
+  String detail() {
+    return request.toString();
+  }
+}

@@ -1,0 +1,370 @@
+package org.jdapl.evd;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WrOpcode;
+
+/**
+ * A queue of an endpoint: the ring of its open requests, in the order they were posted, markers
+ * included.
+ *
+ * <p>Posters write under the guard: {@link #posted} and the slot behind it. The holder of the EVD's
+ * turn completes: {@link #completed} and the slots before it. A slot is free again when it was
+ * handed out. The id of a work request is the endpoint's tag, the queue, and the low bits of its
+ * position.
+ */
+final class WorkQueue extends Guard {
+
+  /** Markers that may be open at once: of a graceful disconnect, of its end, and of the close. */
+  static final int MARKERS = 3;
+
+  static final int POSITION_BITS = 24;
+  static final int POSITION_MASK = (1 << POSITION_BITS) - 1;
+  static final long REQUEST_QUEUE = 1L << POSITION_BITS;
+
+  /** Bits of a wr_id below the endpoint's tag. */
+  static final int TAG_SHIFT = POSITION_BITS + 1;
+
+  private static final byte SUPPRESSED = 1;
+  private static final byte MARKER = 2;
+  private static final byte CLOSE_MARKER = 4;
+
+  private final boolean requests;
+  private final int max;
+  private final int iov;
+  private final int mask;
+  private final long idBase;
+  private final int signalInterval;
+
+  private final SendRequest send;
+  private final RecvRequest receive;
+  private final long[] cookies;
+  private final Object[] contexts;
+  private final DtoOperation[] operations;
+  private final long[] lengths;
+  private final byte[] flags;
+  private final LmrImpl[] lmrs;
+
+  private volatile long posted;
+  private int unsignaled;
+  private int markersPosted;
+  private boolean sealed;
+
+  private volatile long completed;
+  private volatile int markersCompleted;
+  private long suppressed;
+  private boolean flushing;
+  private boolean drained;
+  private final List<DrainReport.Request> report = new ArrayList<>(0);
+
+  WorkQueue(final boolean requests, final long tag, final int max, final int iov) {
+    this.requests = requests;
+    this.max = max;
+    this.iov = iov;
+    idBase = (tag << TAG_SHIFT) | (requests ? REQUEST_QUEUE : 0);
+    signalInterval = Math.max(1, max / 2);
+    final int capacity = Integer.highestOneBit(max + MARKERS - 1) << 1;
+    mask = capacity - 1;
+    send = requests ? new SendRequest(iov) : null;
+    receive = requests ? null : new RecvRequest(iov);
+    cookies = new long[capacity];
+    contexts = new Object[capacity];
+    operations = new DtoOperation[capacity];
+    lengths = new long[capacity];
+    flags = new byte[capacity];
+    lmrs = new LmrImpl[capacity * iov];
+  }
+
+  // Posters, under the guard.
+
+  /** Whether as many requests are open as may be. */
+  boolean isFull() {
+    return posted - completed - (markersPosted - markersCompleted) >= max;
+  }
+
+  boolean isSealed() {
+    return sealed;
+  }
+
+  SendRequest sendRequest() {
+    return send;
+  }
+
+  RecvRequest receiveRequest() {
+    return receive;
+  }
+
+  /** Remembers a segment's region until the request completes. */
+  void use(final LmrImpl lmr, final int segment) {
+    lmrs[((int) posted & mask) * iov + segment] = lmr;
+  }
+
+  /**
+   * Posts what {@link #sendRequest} holds.
+   *
+   * @return 0 or an errno.
+   */
+  int postSend(
+      final QueuePair qp,
+      final DtoOperation operation,
+      final long length,
+      final long cookie,
+      final Object context,
+      final boolean suppress) {
+    final boolean signaled = !suppress || unsignaled + 1 >= signalInterval;
+    final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
+    send.wrId = idBase | (posted & POSITION_MASK);
+    send.signaled = signaled;
+    posted = posted + 1;
+    final int errno = qp.postSend(send);
+    if (errno != 0) {
+      unpost(slot);
+    } else {
+      unsignaled = signaled ? 0 : unsignaled + 1;
+    }
+    return errno;
+  }
+
+  /**
+   * Posts what {@link #receiveRequest} holds.
+   *
+   * @return 0 or an errno.
+   */
+  int postReceive(final QueuePair qp, final long length, final long cookie, final Object context) {
+    final int slot = fill(DtoOperation.RECEIVE, length, cookie, context, (byte) 0);
+    receive.wrId = idBase | (posted & POSITION_MASK);
+    posted = posted + 1;
+    final int errno = qp.postRecv(receive);
+    if (errno != 0) {
+      unpost(slot);
+    }
+    return errno;
+  }
+
+  private int fill(
+      final DtoOperation operation,
+      final long length,
+      final long cookie,
+      final Object context,
+      final byte flag) {
+    final int slot = (int) posted & mask;
+    cookies[slot] = cookie;
+    contexts[slot] = context;
+    operations[slot] = operation;
+    lengths[slot] = length;
+    flags[slot] = flag;
+    return slot;
+  }
+
+  private void unpost(final int slot) {
+    posted = posted - 1;
+    clear(slot);
+  }
+
+  /**
+   * Posts a marker: a request that completes when all before it have. The queue pair is in the
+   * error state, or the marker is an empty RDMA write, which the peer does not see.
+   *
+   * @param closing whether nothing may be posted after it.
+   * @return 0 or an errno.
+   */
+  int postMarker(final QueuePair qp, final boolean closing) {
+    lock();
+    try {
+      if (sealed) {
+        return 0;
+      }
+      if (markersPosted - markersCompleted >= MARKERS) {
+        return VerbsException.ENOMEM;
+      }
+      sealed = closing;
+      markersPosted++;
+      final byte flag = closing ? MARKER | CLOSE_MARKER : MARKER;
+      final int slot = fill(null, 0, 0, null, flag);
+      posted = posted + 1;
+      final int errno = requests ? postSendMarker(qp) : postReceiveMarker(qp);
+      if (errno != 0) {
+        markersPosted--;
+        unpost(slot);
+      }
+      return errno;
+    } finally {
+      unlock();
+    }
+  }
+
+  private int postSendMarker(final QueuePair qp) {
+    send.clearSge();
+    send.wrId = idBase | ((posted - 1) & POSITION_MASK);
+    send.opcode = WrOpcode.RDMA_WRITE;
+    send.signaled = true;
+    send.solicited = false;
+    send.fence = false;
+    send.remoteAddress = 0;
+    send.rkey = 0;
+    return qp.postSend(send);
+  }
+
+  private int postReceiveMarker(final QueuePair qp) {
+    receive.clearSge();
+    receive.wrId = idBase | ((posted - 1) & POSITION_MASK);
+    return qp.postRecv(receive);
+  }
+
+  /** Accepts no post any more. */
+  void seal() {
+    lock();
+    sealed = true;
+    unlock();
+  }
+
+  /** Whether an open request uses a region. From any thread. */
+  boolean uses(final LmrImpl lmr) {
+    lock();
+    try {
+      for (long position = completed; position < posted; position++) {
+        final int first = ((int) position & mask) * iov;
+        for (int i = first; i < first + iov; i++) {
+          if (lmrs[i] == lmr) {
+            return true;
+          }
+        }
+      }
+      return false;
+    } finally {
+      unlock();
+    }
+  }
+
+  // The holder of the turn.
+
+  /** Whether requests are open, markers not counted. From any thread. */
+  boolean isIdle() {
+    return posted - completed == markersPosted - markersCompleted;
+  }
+
+  /**
+   * Finds the slot of a completion's request; those before it that were skipped are done:
+   * suppressed successes.
+   *
+   * @return the slot, or -1 if no such request is open.
+   */
+  int locate(final long wrId) {
+    final long first = completed;
+    final int skipped = ((int) wrId - (int) first) & POSITION_MASK;
+    if (skipped >= posted - first) {
+      return -1;
+    }
+    for (int i = 0; i < skipped; i++) {
+      skip((int) (first + i) & mask);
+    }
+    if (skipped > 0) {
+      completed = first + skipped;
+    }
+    return (int) (first + skipped) & mask;
+  }
+
+  private void skip(final int slot) {
+    if ((flags[slot] & SUPPRESSED) != 0) {
+      suppressed++;
+    } else if ((flags[slot] & MARKER) == 0) {
+      report(slot, DrainReport.Status.UNKNOWN);
+    }
+    clear(slot);
+  }
+
+  /** The request in a slot that {@link #locate} found was accounted for: its slot is free again. */
+  void complete(final int slot) {
+    if ((flags[slot] & MARKER) != 0) {
+      markersCompleted = markersCompleted + 1;
+      drained |= (flags[slot] & CLOSE_MARKER) != 0;
+    }
+    clear(slot);
+    completed = completed + 1;
+  }
+
+  private void clear(final int slot) {
+    contexts[slot] = null;
+    for (int i = slot * iov; i < (slot + 1) * iov; i++) {
+      lmrs[i] = null;
+    }
+  }
+
+  void countSuppressed() {
+    suppressed++;
+  }
+
+  void report(final int slot, final DrainReport.Status status) {
+    report.add(
+        new DrainReport.Request(
+            requests ? DrainReport.Queue.REQUEST : DrainReport.Queue.RECEIVE,
+            cookies[slot],
+            contexts[slot],
+            status));
+  }
+
+  /** Gives up: whatever is open is accounted for as unknown. The queue was sealed before. */
+  void abandon() {
+    for (long position = completed; position < posted; position++) {
+      final int slot = (int) position & mask;
+      if ((flags[slot] & MARKER) == 0) {
+        report(slot, DrainReport.Status.UNKNOWN);
+      }
+      clear(slot);
+    }
+    completed = posted;
+    drained = true;
+  }
+
+  boolean isMarker(final int slot) {
+    return (flags[slot] & MARKER) != 0;
+  }
+
+  boolean isSuppressed(final int slot) {
+    return (flags[slot] & SUPPRESSED) != 0;
+  }
+
+  DtoOperation operation(final int slot) {
+    return operations[slot];
+  }
+
+  long cookie(final int slot) {
+    return cookies[slot];
+  }
+
+  Object context(final int slot) {
+    return contexts[slot];
+  }
+
+  long length(final int slot) {
+    return lengths[slot];
+  }
+
+  /** An error or a marker came by: no success will follow. */
+  void flush() {
+    flushing = true;
+  }
+
+  boolean isFlushing() {
+    return flushing;
+  }
+
+  /** The close's marker came by: nothing will follow. */
+  boolean isDrained() {
+    return drained;
+  }
+
+  long suppressed() {
+    return suppressed;
+  }
+
+  List<DrainReport.Request> report() {
+    return report;
+  }
+}
