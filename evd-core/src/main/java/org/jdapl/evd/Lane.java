@@ -97,7 +97,8 @@ final class Lane {
       return null;
     }
     if (event instanceof RequestEvent) {
-      requestsTaken = requestsTaken + 1;
+      final long taken = requestsTaken;
+      requestsTaken = taken + 1;
     } else if (!(event instanceof LaneEvent)) {
       SOFTWARE_TAKEN.setRelease(this, softwareTaken + 1);
     }
