@@ -92,9 +92,10 @@ final class Merger {
 
   /** Moves the completions of all queues into the stash, and arms the queues. */
   void collect() {
-    while (poll()) {
-      continue;
-    }
+    boolean found;
+    do {
+      found = poll();
+    } while (found);
   }
 
   /**
