@@ -121,7 +121,7 @@ final class WorkQueue extends Guard {
     final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
-    posted = posted + 1;
+    movePosted(1);
     final int errno = qp.postSend(send);
     if (errno != 0) {
       unpost(slot);
@@ -139,7 +139,7 @@ final class WorkQueue extends Guard {
   int postReceive(final QueuePair qp, final long length, final long cookie, final Object context) {
     final int slot = fill(DtoOperation.RECEIVE, length, cookie, context, (byte) 0);
     receive.wrId = idBase | (posted & POSITION_MASK);
-    posted = posted + 1;
+    movePosted(1);
     final int errno = qp.postRecv(receive);
     if (errno != 0) {
       unpost(slot);
@@ -162,8 +162,13 @@ final class WorkQueue extends Guard {
     return slot;
   }
 
+  private void movePosted(final int by) {
+    final long position = posted; // written under the guard only
+    posted = position + by;
+  }
+
   private void unpost(final int slot) {
-    posted = posted - 1;
+    movePosted(-1);
     clear(slot);
   }
 
@@ -187,7 +192,7 @@ final class WorkQueue extends Guard {
       markersPosted++;
       final byte flag = closing ? MARKER | CLOSE_MARKER : MARKER;
       final int slot = fill(null, 0, 0, null, flag);
-      posted = posted + 1;
+      movePosted(1);
       final int errno = requests ? postSendMarker(qp) : postReceiveMarker(qp);
       if (errno != 0) {
         markersPosted--;
@@ -282,11 +287,13 @@ final class WorkQueue extends Guard {
   /** The request in a slot that {@link #locate} found was accounted for: its slot is free again. */
   void complete(final int slot) {
     if ((flags[slot] & MARKER) != 0) {
-      markersCompleted = markersCompleted + 1;
+      final int markers = markersCompleted; // written in turns only
+      markersCompleted = markers + 1;
       drained |= (flags[slot] & CLOSE_MARKER) != 0;
     }
     clear(slot);
-    completed = completed + 1;
+    final long position = completed;
+    completed = position + 1;
   }
 
   private void clear(final int slot) {
