@@ -356,8 +356,7 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   /** Goes on by the dispatcher when something is done, or the time is over; once. */
-  private void once(
-      final CompletableFuture<Void> done, final Duration bound, final Runnable next) {
+  private void once(final CompletableFuture<Void> done, final Duration bound, final Runnable next) {
     final AtomicBoolean begun = new AtomicBoolean();
     final Runnable step =
         () -> {

@@ -195,6 +195,13 @@ public final class Jdapl implements AutoCloseable {
     } catch (final VerbsException e) {
       throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
     }
+    if (device.clock() instanceof SteppedClock && (!byHand || clock != device.clock())) {
+      device.close();
+      throw new IllegalStateException(
+          device.name()
+              + " lives in virtual time: its runtime needs byHand() and its clock,"
+              + " Jdapl.with(provider).byHand().clock(clock)");
+    }
     adapters.incrementAndGet();
     final IaImpl ia =
         new IaImpl(
@@ -258,9 +265,12 @@ public final class Jdapl implements AutoCloseable {
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
     final long deadline = clock.nanoTime() + bound.toNanos();
+    boolean happened = true;
     while (!condition.getAsBoolean()) {
-      if (!turn() && !passTime(deadline)) {
-        return condition.getAsBoolean();
+      final boolean before = happened;
+      happened = turn() || passTime(deadline);
+      if (!happened && !before) {
+        return false;
       }
     }
     return true;

@@ -1,0 +1,108 @@
+package org.jdapl.tck;
+
+import java.nio.ByteBuffer;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.Segments;
+import org.jdapl.dat.Stream;
+
+/** One side of a connection: an adapter, ONE EVD for everything, memory, and an endpoint. */
+final class Side {
+
+  /** How long a message of the tests is. */
+  static final int MESSAGE = 64;
+
+  private static final int MESSAGES = 256;
+
+  final InterfaceAdapter adapter;
+  final Evd evd;
+  final ProtectionZone pz;
+  final Lmr lmr;
+  final Recorder seen;
+  volatile Endpoint endpoint;
+
+  private final Contract contract;
+  private final EndpointAttributes attributes;
+
+  Side(final Contract contract, final int evdLength, final EndpointAttributes attributes) {
+    this.contract = contract;
+    this.attributes = attributes;
+    adapter = contract.bench.open();
+    evd =
+        adapter.createEvd(
+            evdLength, Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST, Stream.SOFTWARE);
+    seen = contract.recorder(evd);
+    pz = adapter.createPz();
+    lmr = pz.createLmr(ByteBuffer.allocateDirect(MESSAGE * MESSAGES), Privilege.values());
+    endpoint = newEndpoint();
+  }
+
+  Endpoint newEndpoint() {
+    return adapter.createEndpoint(pz, evd, attributes);
+  }
+
+  void enable() {
+    evd.upcall(seen);
+  }
+
+  /** Posts a send of one message. */
+  Outcome send(final long cookie) {
+    return endpoint.postSend(lmr, slot(cookie), MESSAGE, cookie);
+  }
+
+  /** Posts a send of one message with flags of {@link org.jdapl.dat.CompletionFlags}. */
+  Outcome send(final long cookie, final int flags) {
+    return endpoint.postSend(message(cookie), cookie, null, flags);
+  }
+
+  /** Posts a receive of one message. */
+  Outcome receive(final long cookie) {
+    return endpoint.postReceive(lmr, slot(cookie), MESSAGE, cookie);
+  }
+
+  void sends(final int first, final int count) {
+    for (int i = first; i < first + count; i++) {
+      contract.succeeds(send(i), "a send within the endpoint's own count");
+    }
+  }
+
+  void sends(final int first, final int count, final int flags) {
+    for (int i = first; i < first + count; i++) {
+      contract.succeeds(send(i, flags), "a send within the endpoint's own count");
+    }
+  }
+
+  void receives(final int first, final int count) {
+    for (int i = first; i < first + count; i++) {
+      contract.succeeds(receive(i), "a receive within the endpoint's own count");
+    }
+  }
+
+  Segments message(final long cookie) {
+    return new Segments(1).add(lmr, slot(cookie), MESSAGE);
+  }
+
+  long successes(final DrainReport.Queue queue) {
+    return seen.successes(endpoint, queue);
+  }
+
+  boolean established() {
+    return seen.established(endpoint);
+  }
+
+  boolean ended() {
+    return seen.kinds(endpoint).stream().anyMatch(ConnectionEvent.Kind::isTerminal);
+  }
+
+  private static long slot(final long cookie) {
+    return cookie % MESSAGES * MESSAGE;
+  }
+}

@@ -1,0 +1,29 @@
+package org.jdapl.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class ReadmeTest {
+
+  private static final Path MODULE = Path.of(System.getProperty("basedir", "."));
+
+  @Test
+  void consumerInReadmeIsTheCompiledOne() throws IOException {
+    final String readme = Files.readString(MODULE.resolve("../README.md"));
+    final String source =
+        Files.readString(MODULE.resolve("src/main/java/org/jdapl/examples/Hello.java"));
+
+    assertThat(between(readme, "```java\n", "```"))
+        .isEqualTo(between(source, "// tag::hello[]\n", "// end::hello[]").stripIndent());
+  }
+
+  private static String between(final String text, final String start, final String end) {
+    assertThat(text).containsOnlyOnce(start);
+    final int from = text.indexOf(start) + start.length();
+    return text.substring(from, text.indexOf(end, from));
+  }
+}

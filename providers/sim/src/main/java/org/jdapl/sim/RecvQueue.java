@@ -1,0 +1,85 @@
+package org.jdapl.sim;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SgeList;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * A ring of receives: one thread posts, whoever holds the wire takes. As on hardware a place comes
+ * free when the completion was polled.
+ */
+final class RecvQueue {
+
+  private final RecvRequest[] ring;
+  private final int limit;
+  private final int maxSge;
+  private final AtomicLong polled = new AtomicLong();
+  private volatile long posted;
+  private long taken; // guarded by the wire
+
+  RecvQueue(final int limit, final int maxSge) {
+    this.limit = limit;
+    this.maxSge = maxSge;
+    ring = new RecvRequest[powerOfTwo(limit)];
+    for (int i = 0; i < ring.length; i++) {
+      ring[i] = new RecvRequest(maxSge);
+    }
+  }
+
+  static int powerOfTwo(final int atLeast) {
+    return atLeast <= 1 ? 1 : Integer.highestOneBit(atLeast - 1) << 1;
+  }
+
+  static boolean isValid(final SgeList request, final int maxSge) {
+    if (request.sgeCount() > maxSge) {
+      return false;
+    }
+    for (int i = 0; i < request.sgeCount(); i++) {
+      if (request.sgeLength(i) < 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static void copySges(final SgeList from, final SgeList to) {
+    to.clearSge();
+    for (int i = 0; i < from.sgeCount(); i++) {
+      to.addSge(from.sgeAddress(i), from.sgeLength(i), from.sgeLkey(i));
+    }
+  }
+
+  int post(final RecvRequest request) {
+    if (!isValid(request, maxSge)) {
+      return VerbsException.EINVAL;
+    }
+    final long tail = posted;
+    if (tail - polled.get() >= limit) {
+      return VerbsException.ENOMEM;
+    }
+    final RecvRequest slot = ring[(int) tail & (ring.length - 1)];
+    slot.wrId = request.wrId;
+    copySges(request, slot);
+    posted = tail + 1;
+    return 0;
+  }
+
+  /** The next receive, not taken yet, or null. */
+  RecvRequest peek() {
+    return taken == posted ? null : ring[(int) taken & (ring.length - 1)];
+  }
+
+  void take() {
+    taken++;
+  }
+
+  long left() {
+    return posted - taken;
+  }
+
+  /** A completion was polled, or swept. May be called from several threads. */
+  void free() {
+    polled.incrementAndGet();
+  }
+}

@@ -1,0 +1,107 @@
+package org.jdapl.sim;
+
+import java.nio.ByteBuffer;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WrOpcode;
+
+/** A slot of a send queue. Filled by the poster, then used by whoever holds the wire. */
+final class SendWqe {
+
+  private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
+
+  final SendRequest request;
+
+  /** When it reaches the peer, and when the peer's answer is back; 0 is at once. */
+  long arrival;
+
+  long answer;
+
+  /** How often it was sent again for want of a receive, or of an answer. */
+  int rnrRetries;
+
+  int retries;
+  WcStatus status;
+  private ByteBuffer inlined = EMPTY; // grows to the longest inline request
+  private int inlinedLength;
+
+  SendWqe(final int maxSge) {
+    request = new SendRequest(maxSge);
+  }
+
+  /** Copies a request, its data too if it is inline; false if that data is nowhere registered. */
+  boolean load(final SendRequest from, final Memory memory) {
+    request.wrId = from.wrId;
+    request.opcode = from.opcode;
+    request.signaled = from.signaled;
+    request.solicited = from.solicited;
+    request.inline = from.inline;
+    request.remoteAddress = from.remoteAddress;
+    request.rkey = from.rkey;
+    request.immediate = from.immediate;
+    request.compareAdd = from.compareAdd;
+    request.swap = from.swap;
+    RecvQueue.copySges(from, request);
+    arrival = 0;
+    answer = 0;
+    rnrRetries = 0;
+    retries = 0;
+    status = null;
+    return !from.inline || copyInline(memory);
+  }
+
+  private boolean copyInline(final Memory memory) {
+    final int length = (int) Segments.length(request);
+    if (inlined.capacity() < length) {
+      inlined = ByteBuffer.allocate(length);
+    }
+    inlinedLength = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      final int part = request.sgeLength(i);
+      if (part > 0) {
+        final SimMr region = memory.local(request.sgeLkey(i));
+        if (region == null || !region.holds(request.sgeAddress(i), part)) {
+          return false;
+        }
+        final int offset = (int) (request.sgeAddress(i) - region.address());
+        inlined.put(inlinedLength, region.buffer, offset, part);
+        inlinedLength += part;
+      }
+    }
+    return true;
+  }
+
+  long length() {
+    return Segments.length(request);
+  }
+
+  /** What it reads or fills here; false if its domain may not. */
+  boolean setLocal(final SimPd pd, final Segments local) {
+    if (request.inline) {
+      local.set(inlined, 0, inlinedLength);
+      return true;
+    }
+    final boolean write =
+        switch (request.opcode) {
+          case RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> true;
+          default -> false;
+        };
+    return local.setLocal(pd, request, length(), write);
+  }
+
+  boolean hasImmediate() {
+    return request.opcode == WrOpcode.SEND_WITH_IMM
+        || request.opcode == WrOpcode.RDMA_WRITE_WITH_IMM;
+  }
+
+  WcOpcode opcode() {
+    return switch (request.opcode) {
+      case SEND, SEND_WITH_IMM -> WcOpcode.SEND;
+      case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> WcOpcode.RDMA_WRITE;
+      case RDMA_READ -> WcOpcode.RDMA_READ;
+      case ATOMIC_CMP_AND_SWP -> WcOpcode.COMP_SWAP;
+      case ATOMIC_FETCH_AND_ADD -> WcOpcode.FETCH_ADD;
+    };
+  }
+}

@@ -1,0 +1,228 @@
+package org.jdapl.sim;
+
+import java.nio.ByteBuffer;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.VerbsException;
+
+/** One side of a connection. Its state is guarded by the wire. */
+final class SimCmId implements CmId {
+
+  /** Where a side is between its request, or its answer, and its end. */
+  enum State {
+    CONNECTING,
+    ACCEPTED,
+    ESTABLISHED,
+    DISCONNECTING,
+    OVER
+  }
+
+  /** The status of a REJECTED without a consumer: the request was not valid any more. */
+  static final int STALE = 10;
+
+  private static final byte[] NOTHING = {};
+
+  private final SimDevice device;
+  private final SimFabric fabric;
+  private final SimQp qp;
+  private final CmParameters parameters;
+  private final CmHandler handler;
+  private final Upcalls upcalls;
+  private State state;
+  private SimCmId peer;
+  private SimRequest request;
+  private long lastSent;
+  private boolean closed;
+
+  /** Called holding the wire. */
+  SimCmId(
+      final SimDevice device,
+      final SimQp qp,
+      final CmParameters parameters,
+      final CmHandler handler,
+      final State state) {
+    this.device = device;
+    this.fabric = device.fabric();
+    this.qp = qp;
+    this.parameters = parameters;
+    this.handler = handler;
+    this.state = state;
+    upcalls = device.upcalls("id of qp" + qp.number());
+    qp.attach(state == State.CONNECTING ? "connect" : "accept", this);
+    device.add(this);
+  }
+
+  boolean isOver() {
+    return closed || state == State.OVER;
+  }
+
+  boolean isWaitingForEstablished() {
+    return state == State.ACCEPTED;
+  }
+
+  SimDevice device() {
+    return device;
+  }
+
+  /** Has the peer do something when the message is there; messages of one side stay in order. */
+  void send(final Runnable action) {
+    final Latency latency = device.cmLatency();
+    long delay = latency.draw();
+    if (fabric.isVirtual() || !latency.isZero()) {
+      final long now = fabric.now();
+      lastSent = Math.max(now + delay, lastSent + 1);
+      delay = lastSent - now;
+    }
+    fabric.later(delay, action);
+  }
+
+  private void event(final CmEventType type, final int status, final byte[] data) {
+    upcalls.post(
+        () -> {
+          if (fabric.isTracing()) {
+            fabric.note(this + " " + type);
+          }
+          handler.onCmEvent(this, type, status, ByteBuffer.wrap(data).asReadOnlyBuffer());
+        });
+  }
+
+  /** The request waits for the peer's consumer. */
+  void waitsIn(final SimRequest waiting) {
+    request = waiting;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** The answer to a request is no; sent back by whoever says so. */
+  void reject(final int status, final byte[] data) {
+    fabric.later(
+        device.cmLatency().draw(),
+        () -> {
+          if (state == State.CONNECTING) {
+            state = State.OVER;
+            event(CmEventType.REJECTED, status, data);
+          }
+        });
+  }
+
+  /** The request failed. */
+  void failed(final CmEventType type, final int status) {
+    if (state == State.CONNECTING) {
+      state = State.OVER;
+      event(type, status, NOTHING);
+    }
+  }
+
+  /** The passive side accepts: connects its queue pair, and tells the active side. */
+  void accept(final SimCmId active, final SimQp activeQp, final byte[] data) {
+    peer = active;
+    qp.connect(activeQp, parameters);
+    send(() -> active.accepted(this, data));
+  }
+
+  SimQp qp() {
+    return qp;
+  }
+
+  private void accepted(final SimCmId passive, final byte[] data) {
+    if (closed || state != State.CONNECTING) {
+      send(passive::refused);
+      return;
+    }
+    if (!qp.isInit()) {
+      failed(CmEventType.CONNECT_ERROR, VerbsException.EINVAL);
+      send(passive::refused);
+      return;
+    }
+    peer = passive;
+    state = State.ESTABLISHED;
+    qp.connect(passive.qp, parameters);
+    event(CmEventType.ESTABLISHED, 0, data);
+    send(passive::establish);
+  }
+
+  private void refused() {
+    if (state == State.ACCEPTED) {
+      state = State.OVER;
+      qp.fail();
+      event(CmEventType.REJECTED, STALE, NOTHING);
+    } else if (state == State.DISCONNECTING) {
+      disconnected();
+    }
+  }
+
+  private void establish() {
+    if (state == State.ACCEPTED) {
+      state = State.ESTABLISHED;
+      event(CmEventType.ESTABLISHED, 0, NOTHING);
+    }
+  }
+
+  private void disconnected() {
+    if (state != State.OVER) {
+      state = State.OVER;
+      qp.fail();
+      event(CmEventType.DISCONNECTED, 0, NOTHING);
+    }
+  }
+
+  private void disconnectArrived(final SimCmId from) {
+    send(from::disconnected); // also if this side is over: else the other waits for ever
+    disconnected();
+  }
+
+  @Override
+  public void disconnect() {
+    synchronized (fabric.wire) {
+      if (state == State.ACCEPTED || state == State.ESTABLISHED) {
+        state = State.DISCONNECTING;
+        qp.fail();
+        sendDisconnect();
+      }
+    }
+  }
+
+  private void sendDisconnect() {
+    final SimCmId to = peer;
+    send(() -> to.disconnectArrived(this));
+  }
+
+  @Override
+  public void notifyEstablished() {
+    synchronized (fabric.wire) {
+      establish();
+    }
+  }
+
+  void refuseInside() {
+    upcalls.refuseInside("destroy_id");
+  }
+
+  @Override
+  public void close() {
+    refuseInside();
+    synchronized (fabric.wire) {
+      if (!closed) {
+        closed = true;
+        device.remove(this);
+        if (state == State.ACCEPTED || state == State.ESTABLISHED) {
+          sendDisconnect();
+        } else if (request != null) {
+          final SimRequest left = request;
+          send(left::initiatorGone);
+        }
+        state = State.OVER;
+      }
+    }
+    upcalls.close();
+  }
+
+  @Override
+  public String toString() {
+    return qp + " id";
+  }
+}

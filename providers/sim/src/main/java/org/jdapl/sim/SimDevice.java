@@ -1,0 +1,414 @@
+package org.jdapl.sim;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmListenHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.Declaration;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.NanoClock;
+import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.VerbsException;
+
+/** A device. Its objects are made and ended holding the wire. */
+final class SimDevice implements Device {
+
+  static final int MAX_SGE = 32;
+
+  static final DeviceLimits LIMITS =
+      new DeviceLimits(
+          1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1L << 30, 16, 16, 56, 196,
+          148);
+
+  private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
+  private static final long FIRST_FREE_SERVICE = 49152;
+
+  private final SimFabric fabric;
+  private final String name;
+  private final SimModel model;
+  private final SimChannel channel;
+  private final Latency latency;
+  private final Latency cmLatency;
+  private final Upcalls asyncEvents;
+  private final Map<SimObject.Kind, Integer> counts = new EnumMap<>(SimObject.Kind.class);
+  private final BitSet qpNumbers = new BitSet();
+  private final Set<SimCmId> ids = new LinkedHashSet<>();
+  private final Set<SimListener> listeners = new LinkedHashSet<>();
+  private final Set<SimRequest> unanswered = new LinkedHashSet<>();
+  private long created;
+  private int lastQpNumber;
+  private boolean closed;
+  private volatile AsyncHandler asyncHandler;
+
+  SimDevice(
+      final SimFabric fabric, final String name, final SimModel model, final SimChannel channel) {
+    this.fabric = fabric;
+    this.name = name;
+    this.model = model;
+    this.channel = channel;
+    latency = model.latency(fabric);
+    cmLatency = model.cmLatency(fabric);
+    asyncEvents = upcalls("async events");
+    if (channel != null) {
+      channel.opened();
+    }
+  }
+
+  SimFabric fabric() {
+    return fabric;
+  }
+
+  SimModel model() {
+    return model;
+  }
+
+  Latency latency() {
+    return latency;
+  }
+
+  Latency cmLatency() {
+    return cmLatency;
+  }
+
+  /** Calls in order, one at a time, as soon as may be. */
+  Upcalls upcalls(final String of) {
+    final Latency none = new Latency(fabric, 0, 0);
+    return new Upcalls(fabric, name + "/" + of, none, channel != null ? channel : fabric.lane());
+  }
+
+  /** Calls as the model says of notifications. */
+  Upcalls notifications(final String of) {
+    if (channel != null) {
+      return new Upcalls(fabric, of, model.isSerial(), latency, channel);
+    }
+    return model.isSerial()
+        ? new Upcalls(fabric, of, latency, fabric.lane())
+        : new Upcalls(fabric, of, false, latency, fabric.lane(), fabric.secondLane());
+  }
+
+  /** Reports an event of an object, unless it is closed before the handler is called. */
+  void async(final AsyncType type, final SimObject element) {
+    asyncEvents.post(
+        () -> {
+          final AsyncHandler handler = asyncHandler;
+          if (handler != null && !element.isClosed()) {
+            if (fabric.isTracing()) {
+              fabric.note(element + " async " + type);
+            }
+            handler.onAsync(type, element);
+          }
+        });
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Declaration declaration() {
+    return model.declaration();
+  }
+
+  @Override
+  public DeviceLimits limits() {
+    return LIMITS;
+  }
+
+  @Override
+  public InetAddress address() {
+    return ADDRESS;
+  }
+
+  @Override
+  public NanoClock clock() {
+    return fabric.clock();
+  }
+
+  @Override
+  public void onAsync(final AsyncHandler handler) {
+    asyncHandler = handler;
+  }
+
+  @Override
+  public ProtectionDomain allocPd() {
+    synchronized (fabric.wire) {
+      added("alloc_pd", SimObject.Kind.PD, LIMITS.maxPd());
+      return new SimPd(this, created++);
+    }
+  }
+
+  @Override
+  public MemoryRegion regMr(
+      final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
+    final boolean writable = access.contains(Access.LOCAL_WRITE);
+    if (!buffer.isDirect()) {
+      throw invalid("reg_mr", "a heap buffer of " + buffer.capacity() + " bytes; expected direct");
+    }
+    if (writable && buffer.isReadOnly()) {
+      throw invalid("reg_mr", "LOCAL_WRITE to a read-only buffer");
+    }
+    if (!writable
+        && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
+      throw invalid("reg_mr", access + "; writes of the peer need LOCAL_WRITE too");
+    }
+    synchronized (fabric.wire) {
+      final SimPd domain = own("reg_mr", SimPd.class, pd);
+      added("reg_mr", SimObject.Kind.MR, LIMITS.maxMr());
+      final ByteBuffer whole = buffer.duplicate().clear().order(fabric.scratch.order());
+      final SimMr region = fabric.memory.add(domain, whole, access);
+      if (region == null) {
+        removed(SimObject.Kind.MR);
+        throw noRoom("reg_mr", "the fabric has no key left");
+      }
+      return region;
+    }
+  }
+
+  @Override
+  public CompletionQueue createCq(final int entries, final CqHandler handler) {
+    checkSize("create_cq", "entries", entries, 1, LIMITS.maxCqe());
+    synchronized (fabric.wire) {
+      added("create_cq", SimObject.Kind.CQ, LIMITS.maxCq());
+      return new SimCq(this, created++, entries, handler);
+    }
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxQpWr());
+    checkSize("create_srq", "maxSge", maxSge, 0, MAX_SGE);
+    synchronized (fabric.wire) {
+      final SimPd domain = own("create_srq", SimPd.class, pd);
+      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxQp());
+      return new SimSrq(domain, created++, maxWr, maxSge);
+    }
+  }
+
+  @Override
+  public QueuePair createQp(final QpAttributes attributes) {
+    checkSize("create_qp", "maxSendWr", attributes.maxSendWr(), 0, LIMITS.maxQpWr());
+    checkSize("create_qp", "maxRecvWr", attributes.maxRecvWr(), 0, LIMITS.maxQpWr());
+    checkSize("create_qp", "maxSendSge", attributes.maxSendSge(), 0, MAX_SGE);
+    checkSize("create_qp", "maxRecvSge", attributes.maxRecvSge(), 0, MAX_SGE);
+    synchronized (fabric.wire) {
+      final SimPd pd = own("create_qp", SimPd.class, attributes.pd());
+      final SimCq sendCq = own("create_qp", SimCq.class, attributes.sendCq());
+      final SimCq recvCq = own("create_qp", SimCq.class, attributes.recvCq());
+      final SimSrq srq =
+          attributes.srq() == null ? null : own("create_qp", SimSrq.class, attributes.srq());
+      added("create_qp", SimObject.Kind.QP, LIMITS.maxQp());
+      final int number =
+          model.reusesQpNumbers() ? qpNumbers.nextClearBit(1) : ++lastQpNumber & 0xffffff;
+      qpNumbers.set(number);
+      return new SimQp(pd, sendCq, recvCq, srq, number, attributes);
+    }
+  }
+
+  void freeNumber(final int qpNumber) {
+    qpNumbers.clear(qpNumber);
+  }
+
+  @Override
+  public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
+    if (service < 0 || backlog < 0) {
+      throw invalid("listen", "service " + service + ", backlog " + backlog + "; expected >= 0");
+    }
+    synchronized (fabric.wire) {
+      checkOpen("listen");
+      long chosen = service;
+      if (service == 0) {
+        chosen = FIRST_FREE_SERVICE;
+        while (fabric.listeners.containsKey(chosen)) {
+          chosen++;
+        }
+      } else if (fabric.listeners.containsKey(service)) {
+        throw new VerbsException(
+            "listen", name, VerbsException.EADDRINUSE, "service " + service + " on this fabric");
+      }
+      final SimListener listener = new SimListener(this, chosen, backlog, handler);
+      fabric.listeners.put(chosen, listener);
+      listeners.add(listener);
+      return listener;
+    }
+  }
+
+  @Override
+  public CmId connect(
+      final QueuePair qp,
+      final InetAddress remote,
+      final long service,
+      final CmParameters parameters,
+      final CmHandler handler) {
+    synchronized (fabric.wire) {
+      final SimQp connecting = own("connect", SimQp.class, qp);
+      final byte[] data =
+          privateData("connect", parameters.privateData(), LIMITS.connectPrivateData());
+      final SimCmId id =
+          new SimCmId(this, connecting, parameters, handler, SimCmId.State.CONNECTING);
+      if (remote.equals(ADDRESS)) {
+        id.send(() -> arrive(id, service, data));
+      } else {
+        id.send(() -> id.failed(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT));
+      }
+      return id;
+    }
+  }
+
+  private void arrive(final SimCmId from, final long service, final byte[] data) {
+    final SimListener listener = fabric.listeners.get(service);
+    if (listener == null) {
+      from.reject(SimListener.NOBODY_LISTENS, new byte[0]);
+    } else {
+      listener.arrive(from, data);
+    }
+  }
+
+  /** Copies private data, once it is known to fit. */
+  byte[] privateData(final String verb, final ByteBuffer data, final int limit) {
+    if (data == null) {
+      return new byte[0];
+    }
+    if (data.remaining() > limit) {
+      throw invalid(verb, data.remaining() + " bytes of private data; expected <= " + limit);
+    }
+    final byte[] copy = new byte[data.remaining()];
+    data.duplicate().get(copy);
+    return copy;
+  }
+
+  void add(final SimCmId id) {
+    ids.add(id);
+  }
+
+  void remove(final SimCmId id) {
+    ids.remove(id);
+  }
+
+  void remove(final SimListener listener) {
+    listeners.remove(listener);
+    fabric.listeners.remove(listener.service());
+  }
+
+  void add(final SimRequest request) {
+    unanswered.add(request);
+  }
+
+  void remove(final SimRequest request) {
+    unanswered.remove(request);
+  }
+
+  void dropUndelivered(final SimListener listener) {
+    for (final SimRequest request : List.copyOf(unanswered)) {
+      if (request.isUndeliveredTo(listener)) {
+        request.drop();
+      }
+    }
+  }
+
+  /** An object given to a verb, if it is one of this device. */
+  <T extends SimObject> T own(final String verb, final Class<T> type, final Object object) {
+    checkOpen(verb);
+    if (type.isInstance(object)) {
+      final T mine = type.cast(object);
+      if (mine.device == this && !mine.isClosed()) {
+        return mine;
+      }
+    }
+    throw invalid(verb, object + "; expected an open " + type.getSimpleName() + " of this device");
+  }
+
+  private void checkOpen(final String verb) {
+    if (closed) {
+      throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
+    }
+  }
+
+  private void checkSize(
+      final String verb, final String what, final int value, final int min, final int max) {
+    if (value < min || value > max) {
+      throw invalid(verb, what + " " + value + "; expected " + min + " to " + max);
+    }
+  }
+
+  private void added(final String verb, final SimObject.Kind kind, final int limit) {
+    checkOpen(verb);
+    if (counts.getOrDefault(kind, 0) >= limit) {
+      throw noRoom(verb, "there are " + limit + " " + kind.plural);
+    }
+    counts.merge(kind, 1, Integer::sum);
+  }
+
+  void removed(final SimObject.Kind kind) {
+    counts.computeIfPresent(kind, (key, count) -> count == 1 ? null : count - 1);
+  }
+
+  private VerbsException invalid(final String verb, final String detail) {
+    return new VerbsException(verb, name, VerbsException.EINVAL, detail);
+  }
+
+  private VerbsException noRoom(final String verb, final String detail) {
+    return new VerbsException(verb, name, VerbsException.ENOMEM, detail);
+  }
+
+  /** Ends listeners and connections too, as a process that ends does; peers get DISCONNECTED. */
+  @Override
+  public void close() {
+    final List<SimListener> openListeners;
+    final List<SimCmId> openIds;
+    synchronized (fabric.wire) {
+      if (closed) {
+        return;
+      }
+      if (!counts.isEmpty()) {
+        final List<String> left = new ArrayList<>();
+        counts.forEach((kind, count) -> left.add(count + " " + kind.plural));
+        throw new VerbsException(
+            "close_device",
+            name,
+            VerbsException.EBUSY,
+            String.join(", ", left) + " left; close them first");
+      }
+      asyncEvents.refuseInside("close_device");
+      listeners.forEach(SimListener::refuseInside);
+      ids.forEach(SimCmId::refuseInside);
+      closed = true;
+      List.copyOf(unanswered).forEach(SimRequest::drop);
+      openListeners = List.copyOf(listeners);
+      openIds = List.copyOf(ids);
+    }
+    openListeners.forEach(SimListener::close);
+    openIds.forEach(SimCmId::close);
+    asyncEvents.close();
+    if (channel != null) {
+      channel.closed();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name + "[" + model + "]";
+  }
+}

@@ -1,0 +1,504 @@
+package org.jdapl.sim;
+
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.LastWqe;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
+
+/**
+ * A queue pair. Posting publishes a request in a ring and submits a task; everything else happens
+ * in three tasks that hold the wire: requests reach the peer, answers come back, a dead queue is
+ * flushed.
+ */
+final class SimQp extends SimObject implements QueuePair {
+
+  private enum State {
+    INIT,
+    CONNECTED,
+    ERROR
+  }
+
+  private static final long RNR_TIMER_NANOS = 100_000;
+  private static final long ACK_TIMEOUT_NANOS = 100_000;
+  private static final int RNR_FOR_EVER = 7;
+  private static final int BATCH = 64;
+  private static final int ATOMIC_BYTES = Long.BYTES;
+  private static final int NO_IMMEDIATE = 0xDEADBEEF;
+
+  private final SimPd pd;
+  private final SimCq sendCq;
+  private final SimCq recvCq;
+  private final SimSrq srq;
+  private final RecvQueue receives;
+  private final int number;
+  private final int maxSendWr;
+  private final int maxSendSge;
+  private final Latency latency;
+  private final SendWqe[] sends;
+  private final Task arrivals = new Arrivals();
+  private final Task answers = new Answers();
+  private final Task flush = new Flush();
+
+  // A post publishes, then reads the state; an error sets the state, then reads what was posted.
+  private volatile State state = State.INIT;
+  private volatile long posted;
+  private volatile long polled;
+
+  // Guarded by the wire.
+  private long arrived;
+  private long answered;
+  private boolean refused; // a request failed at the peer, nothing more goes out
+  private SimQp peer;
+  private SimCmId id;
+  private int retryCount;
+  private int rnrRetryCount;
+  private boolean saidEstablished;
+
+  SimQp(
+      final SimPd pd,
+      final SimCq sendCq,
+      final SimCq recvCq,
+      final SimSrq srq,
+      final int number,
+      final QpAttributes attributes) {
+    super(pd.device, Kind.QP, "qp" + number);
+    this.pd = pd;
+    this.sendCq = sendCq;
+    this.recvCq = recvCq;
+    this.srq = srq;
+    this.number = number;
+    maxSendWr = attributes.maxSendWr();
+    maxSendSge = attributes.maxSendSge();
+    latency = device.latency();
+    sends = new SendWqe[RecvQueue.powerOfTwo(maxSendWr)];
+    for (int i = 0; i < sends.length; i++) {
+      sends[i] = new SendWqe(maxSendSge);
+    }
+    receives =
+        srq != null ? srq.queue : new RecvQueue(attributes.maxRecvWr(), attributes.maxRecvSge());
+    pd.attach();
+    sendCq.attach(this);
+    recvCq.attach(this);
+    if (srq != null) {
+      srq.attach();
+    }
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  RecvQueue receives() {
+    return receives;
+  }
+
+  /** The completion of a send was polled, which also covers silent ones before it. */
+  void sent(final long position) {
+    polled = position + 1;
+  }
+
+  @Override
+  public int postSend(final SendRequest request) {
+    if (state == State.INIT || isClosed() || !isValid(request)) {
+      return VerbsException.EINVAL;
+    }
+    final long tail = posted;
+    if (tail - polled >= maxSendWr) {
+      return VerbsException.ENOMEM;
+    }
+    final SendWqe wqe = send(tail);
+    if (!wqe.load(request, fabric.memory)) {
+      return VerbsException.EINVAL;
+    }
+    final long delay = latency.draw();
+    if (!latency.isZero()) {
+      wqe.arrival = fabric.now() + delay;
+    }
+    posted = tail + 1;
+    if (state == State.ERROR) {
+      flushSoon();
+    } else {
+      fabric.lane().submit(arrivals, delay);
+    }
+    return 0;
+  }
+
+  private boolean isValid(final SendRequest request) {
+    if (!RecvQueue.isValid(request, maxSendSge)) {
+      return false;
+    }
+    return switch (request.opcode) {
+      case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+          !request.inline || Segments.length(request) <= SimDevice.LIMITS.maxMessageBytes();
+      case RDMA_READ -> !request.inline;
+      case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
+          !request.inline && Segments.length(request) == ATOMIC_BYTES;
+    };
+  }
+
+  @Override
+  public int postRecv(final RecvRequest request) {
+    if (srq != null || isClosed()) {
+      return VerbsException.EINVAL;
+    }
+    final int errno = receives.post(request);
+    if (errno == 0 && state == State.ERROR) {
+      flushSoon();
+    }
+    return errno;
+  }
+
+  private void flushSoon() {
+    if (device.model().notifiesInsideVerbs()) {
+      synchronized (fabric.wire) {
+        flushAll();
+      }
+      sendCq.notifyInsideVerb();
+      recvCq.notifyInsideVerb();
+    } else {
+      fabric.lane().submit(flush, latency.draw());
+    }
+  }
+
+  private SendWqe send(final long position) {
+    return sends[(int) position & (sends.length - 1)];
+  }
+
+  private final class Arrivals extends Task {
+    @Override
+    int run() {
+      synchronized (fabric.wire) {
+        arrive();
+      }
+      return 0;
+    }
+  }
+
+  private final class Answers extends Task {
+    @Override
+    int run() {
+      synchronized (fabric.wire) {
+        answer();
+      }
+      return 0;
+    }
+  }
+
+  private final class Flush extends Task {
+    @Override
+    int run() {
+      synchronized (fabric.wire) {
+        flushAll();
+      }
+      return 0;
+    }
+  }
+
+  /** Lets requests reach the peer: in virtual time one, so that others can come between. */
+  private void arrive() {
+    if (state == State.ERROR) {
+      flushAll(); // posted while it died
+      return;
+    }
+    for (int left = fabric.isVirtual() ? 1 : BATCH; ; left--) {
+      if (state != State.CONNECTED || isClosed() || refused || arrived == posted) {
+        return;
+      }
+      final SendWqe wqe = send(arrived);
+      final long early = wqe.arrival == 0 ? 0 : wqe.arrival - fabric.now();
+      if (early > 0 || left == 0) {
+        fabric.lane().submit(arrivals, Math.max(0, early));
+        return;
+      }
+      final long again = transfer(wqe);
+      if (again > 0) {
+        fabric.lane().submit(arrivals, again);
+        return;
+      }
+      arrived++;
+      refused = wqe.status != WcStatus.SUCCESS;
+      if (latency.isZero() && !fabric.isVirtual()) {
+        answer();
+      } else {
+        final long delay = latency.draw();
+        wqe.answer = fabric.now() + delay;
+        fabric.lane().submit(answers, delay);
+      }
+    }
+  }
+
+  /**
+   * Carries out a request. Returns 0 when its status is known, else after how long to try again.
+   */
+  private long transfer(final SendWqe wqe) {
+    wqe.status = null;
+    if (wqe.length() > SimDevice.LIMITS.maxMessageBytes()) {
+      wqe.status = WcStatus.LOC_LEN_ERR;
+    } else if (!wqe.setLocal(pd, fabric.local)) {
+      wqe.status = WcStatus.LOC_PROT_ERR;
+    } else if (peer.isConnecting()) {
+      return ACK_TIMEOUT_NANOS; // it drops what comes before it knows of us
+    } else if (peer.peer != this || peer.state != State.CONNECTED || peer.isClosed()) {
+      if (wqe.retries++ < retryCount) {
+        return ACK_TIMEOUT_NANOS;
+      }
+      wqe.status = WcStatus.RETRY_EXC_ERR;
+    } else {
+      wqe.status = peer.respond(wqe);
+      if (wqe.status == null) {
+        if (rnrRetryCount == RNR_FOR_EVER || wqe.rnrRetries++ < rnrRetryCount) {
+          return RNR_TIMER_NANOS;
+        }
+        wqe.status = WcStatus.RNR_RETRY_EXC_ERR;
+      }
+    }
+    return 0;
+  }
+
+  /** Lets answers come back, in order; in virtual time one. */
+  private void answer() {
+    while (state == State.CONNECTED && !isClosed() && answered < arrived) {
+      final SendWqe wqe = send(answered);
+      final long early = wqe.answer == 0 ? 0 : wqe.answer - fabric.now();
+      if (early > 0) {
+        fabric.lane().submit(answers, early);
+        return;
+      }
+      final boolean failed = wqe.status != WcStatus.SUCCESS;
+      if (failed || wqe.request.signaled) {
+        sendCq.addSend(
+            this,
+            answered,
+            wqe.request.wrId,
+            wqe.status,
+            wqe.opcode(),
+            (int) Math.min(Integer.MAX_VALUE, wqe.length()));
+      }
+      answered++;
+      if (failed) {
+        fail();
+      }
+      if (fabric.isVirtual()) {
+        if (answered < arrived) {
+          fabric.lane().submit(answers, Math.max(0, send(answered).answer - fabric.now()));
+        }
+        return;
+      }
+    }
+  }
+
+  /** A request of the peer arrives here. Returns what to tell it; null for "no receive yet". */
+  private WcStatus respond(final SendWqe wqe) {
+    if (!saidEstablished && id.isWaitingForEstablished()) {
+      saidEstablished = true;
+      device.async(AsyncType.COMM_EST, this);
+    }
+    return switch (wqe.request.opcode) {
+      case SEND, SEND_WITH_IMM -> receive(wqe);
+      case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> write(wqe);
+      case RDMA_READ -> {
+        if (!setRemote(wqe, Access.REMOTE_READ)) {
+          yield refuseAccess();
+        }
+        fabric.remote.copyTo(fabric.local);
+        yield WcStatus.SUCCESS;
+      }
+      case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> atomic(wqe);
+    };
+  }
+
+  private WcStatus receive(final SendWqe wqe) {
+    final RecvRequest receive = take();
+    if (receive == null) {
+      return null;
+    }
+    final long length = wqe.length();
+    if (length > Segments.length(receive)) {
+      failReceive(receive, WcStatus.LOC_LEN_ERR);
+      return WcStatus.REM_INV_REQ_ERR;
+    }
+    if (!fabric.remote.setLocal(srq != null ? srq.pd : pd, receive, length, true)) {
+      failReceive(receive, WcStatus.LOC_PROT_ERR);
+      return WcStatus.REM_OP_ERR;
+    }
+    fabric.local.copyTo(fabric.remote);
+    complete(receive, WcOpcode.RECV, wqe);
+    return WcStatus.SUCCESS;
+  }
+
+  private WcStatus write(final SendWqe wqe) {
+    if (wqe.hasImmediate() && receives.peek() == null) {
+      return null;
+    }
+    if (!setRemote(wqe, Access.REMOTE_WRITE)) {
+      return refuseAccess();
+    }
+    fabric.local.copyTo(fabric.remote);
+    if (wqe.hasImmediate()) {
+      complete(take(), WcOpcode.RECV_RDMA_WITH_IMM, wqe);
+    }
+    return WcStatus.SUCCESS;
+  }
+
+  private WcStatus atomic(final SendWqe wqe) {
+    final SendRequest request = wqe.request;
+    if (request.remoteAddress % ATOMIC_BYTES != 0) {
+      fail();
+      device.async(AsyncType.QP_REQ_ERR, this);
+      return WcStatus.REM_INV_REQ_ERR;
+    }
+    if (!setRemote(wqe, Access.REMOTE_ATOMIC)) {
+      return refuseAccess();
+    }
+    final long old = fabric.remote.getLong();
+    switch (request.opcode) {
+      case ATOMIC_FETCH_AND_ADD -> fabric.remote.putLong(old + request.compareAdd);
+      default -> fabric.remote.putLong(old == request.compareAdd ? request.swap : old);
+    }
+    fabric.scratch.putLong(0, old);
+    fabric.remote.set(fabric.scratch, 0, ATOMIC_BYTES); // the elements may split it
+    fabric.remote.copyTo(fabric.local);
+    return WcStatus.SUCCESS;
+  }
+
+  private boolean setRemote(final SendWqe wqe, final Access right) {
+    return fabric.remote.setRemote(
+        pd, wqe.request.rkey, wqe.request.remoteAddress, wqe.length(), right);
+  }
+
+  private WcStatus refuseAccess() {
+    fail();
+    device.async(AsyncType.QP_ACCESS_ERR, this);
+    return WcStatus.REM_ACCESS_ERR;
+  }
+
+  private RecvRequest take() {
+    final RecvRequest receive = receives.peek();
+    if (receive != null) {
+      receives.take();
+      if (srq != null) {
+        srq.checkWatermark();
+      }
+    }
+    return receive;
+  }
+
+  private void complete(final RecvRequest receive, final WcOpcode opcode, final SendWqe wqe) {
+    recvCq.addReceive(
+        this,
+        receive.wrId,
+        opcode,
+        (int) wqe.length(),
+        wqe.hasImmediate() ? wqe.request.immediate : NO_IMMEDIATE,
+        wqe.request.solicited);
+  }
+
+  private void failReceive(final RecvRequest receive, final WcStatus status) {
+    recvCq.addFailedReceive(this, receive.wrId, status);
+    fail();
+  }
+
+  /** Moves to the error state; the flush follows. Called holding the wire. */
+  void fail() {
+    if (state == State.ERROR || isClosed()) {
+      return;
+    }
+    state = State.ERROR;
+    if (fabric.isTracing()) {
+      fabric.note(this + " to error");
+    }
+    fabric.lane().submit(flush, latency.draw());
+    if (srq != null && saysLastWqe()) {
+      device.async(AsyncType.QP_LAST_WQE_REACHED, this);
+    }
+  }
+
+  private boolean saysLastWqe() {
+    final LastWqe model = device.model().lastWqe();
+    return model == LastWqe.REPORTED || (model == LastWqe.UNKNOWN && fabric.chance(50));
+  }
+
+  private void flushAll() {
+    if (state != State.ERROR || isClosed()) {
+      return;
+    }
+    if (fabric.isVirtual() && fabric.chance(50)) { // no order between the two
+      flushReceives();
+      flushSends();
+    } else {
+      flushSends();
+      flushReceives();
+    }
+  }
+
+  private void flushSends() {
+    for (; answered < posted; answered++) {
+      final long wrId = send(answered).request.wrId;
+      sendCq.addSend(this, answered, wrId, WcStatus.WR_FLUSH_ERR, null, 0);
+    }
+    arrived = answered;
+  }
+
+  private void flushReceives() {
+    if (srq != null) {
+      return; // what it had not taken belongs to the others
+    }
+    for (RecvRequest receive = take(); receive != null; receive = take()) {
+      recvCq.addFailedReceive(this, receive.wrId, WcStatus.WR_FLUSH_ERR);
+    }
+  }
+
+  @Override
+  public void modifyToError() {
+    synchronized (fabric.wire) {
+      fail();
+    }
+  }
+
+  /** Reserves it for a connection. Called holding the wire. */
+  void attach(final String verb, final SimCmId newId) {
+    if (state != State.INIT || (id != null && !id.isOver())) {
+      throw invalid(verb, "it is " + state + ", with " + id + "; expected INIT and no connection");
+    }
+    id = newId;
+  }
+
+  /** Connects it. Called holding the wire. */
+  void connect(final SimQp to, final CmParameters parameters) {
+    peer = to;
+    retryCount = parameters.retryCount();
+    rnrRetryCount = parameters.rnrRetryCount();
+    state = State.CONNECTED;
+  }
+
+  boolean isInit() {
+    return state == State.INIT && !isClosed();
+  }
+
+  private boolean isConnecting() {
+    return isInit() && !id.isOver();
+  }
+
+  @Override
+  void release() {
+    pd.detach();
+    sendCq.detach(this);
+    recvCq.detach(this);
+    if (srq != null) {
+      srq.detach();
+    }
+    if (device.model().sweepsDestroyed()) {
+      sendCq.sweep(this);
+      recvCq.sweep(this);
+    }
+    device.freeNumber(number);
+  }
+}

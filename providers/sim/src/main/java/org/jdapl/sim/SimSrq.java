@@ -1,0 +1,61 @@
+package org.jdapl.sim;
+
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.VerbsException;
+
+/** A shared receive queue. */
+final class SimSrq extends SimObject implements SharedReceiveQueue {
+
+  final SimPd pd;
+  final RecvQueue queue;
+  private int users; // guarded by the wire, as is the next
+  private int watermark;
+
+  SimSrq(final SimPd pd, final long number, final int maxWr, final int maxSge) {
+    super(pd.device, Kind.SRQ, "srq" + number);
+    this.pd = pd;
+    queue = new RecvQueue(maxWr, maxSge);
+    pd.attach();
+  }
+
+  void attach() {
+    users++;
+  }
+
+  void detach() {
+    users--;
+  }
+
+  @Override
+  public int postRecv(final RecvRequest request) {
+    return isClosed() ? VerbsException.EINVAL : queue.post(request);
+  }
+
+  @Override
+  public void armLimit(final int limit) {
+    synchronized (fabric.wire) {
+      watermark = limit;
+      checkWatermark();
+    }
+  }
+
+  /** Called holding the wire after a receive was taken. */
+  void checkWatermark() {
+    if (queue.left() < watermark) {
+      watermark = 0;
+      device.async(AsyncType.SRQ_LIMIT_REACHED, this);
+    }
+  }
+
+  @Override
+  String user() {
+    return users == 0 ? null : "one of " + users + " queue pairs";
+  }
+
+  @Override
+  void release() {
+    pd.detach();
+  }
+}
