@@ -235,12 +235,14 @@ class RealTimeTest {
   private static final class Poster extends Thread {
     private final Side side;
     private final AtomicBoolean stop;
+    private boolean sends;
     long posted;
     long polled;
 
     Poster(final Side side, final AtomicBoolean stop) {
       this.side = side;
       this.stop = stop;
+      setDaemon(true);
     }
 
     @Override
@@ -249,15 +251,19 @@ class RealTimeTest {
         post();
         poll();
       }
-      post(); // in the error state, or while it becomes so
       while (polled < posted) {
         poll();
       }
     }
 
     private void post() {
-      posted += side.qp.postRecv(side.recv(posted, 0, 8)) == 0 ? 1 : 0;
-      posted += side.qp.postSend(side.request(WrOpcode.SEND, posted, 8, 8)) == 0 ? 1 : 0;
+      // By turns, for a flush helps both queues out.
+      final int errno =
+          sends
+              ? side.qp.postSend(side.request(WrOpcode.SEND, posted, 8, 8))
+              : side.qp.postRecv(side.recv(posted, 0, 8));
+      sends = !sends;
+      posted += errno == 0 ? 1 : 0;
     }
 
     private void poll() {
@@ -272,7 +278,7 @@ class RealTimeTest {
     final SimModel model = SimModel.DEFAULT.withNotifiesInsideVerbs(insideVerbs);
     final Side a = new Side(fabric, model);
     final Side b = new Side(fabric, model);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 500; round++) {
       a.events.clear();
       b.events.clear();
       a.connect(b);
@@ -284,11 +290,11 @@ class RealTimeTest {
       for (int i = 0; i < round; i++) {
         Thread.onSpinWait();
       }
+      stop.set(true); // the last post races the error: no later one helps it out
       (round % 2 == 0 ? a : b).id.disconnect();
       if (round % 3 == 0) {
         b.qp.modifyToError();
       }
-      stop.set(true);
       one.join();
       two.join();
       a.until(() -> a.events.size() == 2 && b.events.size() == 2);
