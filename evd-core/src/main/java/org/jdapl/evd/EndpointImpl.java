@@ -108,8 +108,20 @@ final class EndpointImpl implements Endpoint, CmHandler {
     this.connectEvd = connectEvd;
     this.attributes = attributes;
     this.tag = tag;
-    receives = new WorkQueue(false, tag, attributes.maxReceiveDtos(), attributes.maxReceiveIov());
-    requests = new WorkQueue(true, tag, attributes.maxRequestDtos(), attributes.maxRequestIov());
+    receives =
+        new WorkQueue(
+            false,
+            receiveEvd.counters(),
+            tag,
+            attributes.maxReceiveDtos(),
+            attributes.maxReceiveIov());
+    requests =
+        new WorkQueue(
+            true,
+            requestEvd.counters(),
+            tag,
+            attributes.maxRequestDtos(),
+            attributes.maxRequestIov());
   }
 
   /** Reserves what it needs, and creates the queue pair; all or nothing. */

@@ -625,7 +625,7 @@ final class EvdImpl implements Evd {
    */
   CqFeed reserveRoom(final int completions) {
     synchronized (this) {
-      if (isClosed || reserved + completions > length) {
+      if (isClosed || completions > length - reserved) {
         throw Misuse.resources(
             ReturnSubtype.RESOURCE_TEVD,
             name

@@ -198,7 +198,7 @@ final class EvdState {
     if (mayUpcall(s)) {
       return (s | TURN | UPCALL) & ~(WORK | CONTROL);
     }
-    return (s & CONTROL) != 0 ? (s | TURN) & ~CONTROL : s;
+    return (s & CONTROL) != 0 ? (s | TURN) & ~(CONTROL | CQ) : s;
   }
 
   private static long take(final long s) {

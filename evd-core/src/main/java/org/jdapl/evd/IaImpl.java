@@ -140,25 +140,32 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   private EndpointAttributes check(final EndpointAttributes attributes) {
-    final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
-    final int sge = device.limits().maxSge();
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
-        || attributes.maxReceiveDtos() > most
-        || attributes.maxRequestDtos() > most
         || attributes.maxReceiveIov() < 1
-        || attributes.maxRequestIov() < 1
-        || attributes.maxReceiveIov() > sge
-        || attributes.maxRequestIov() > sge) {
+        || attributes.maxRequestIov() < 1) {
       throw Misuse.argument(
           5,
           name
               + ".createEndpoint: "
               + attributes
-              + "; it takes 0.."
+              + "; it takes at least 0 receives and requests, of at least 1 segment");
+    }
+    final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
+    final int sge = device.limits().maxSge();
+    if (attributes.maxReceiveDtos() > most
+        || attributes.maxRequestDtos() > most
+        || attributes.maxReceiveIov() > sge
+        || attributes.maxRequestIov() > sge) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_TEP,
+          name
+              + ".createEndpoint: "
+              + attributes
+              + "; the provider has room for "
               + most
-              + " receives and requests of 1.."
+              + " receives and requests of "
               + sge
               + " segments");
     }

@@ -220,7 +220,6 @@ final class Merger {
     }
     if (success && queue.isSuppressed(slot)) {
       queue.countSuppressed();
-      evd.counters().increment(Counters.SUPPRESSED);
       queue.complete(slot);
       stash.release(entry);
       return false;

@@ -36,6 +36,7 @@ final class WorkQueue extends Guard {
   private static final byte CLOSE_MARKER = 4;
 
   private final boolean requests;
+  private final Counters counters;
   private final int max;
   private final int iov;
   private final int mask;
@@ -63,8 +64,14 @@ final class WorkQueue extends Guard {
   private boolean drained;
   private final List<DrainReport.Request> report = new ArrayList<>(0);
 
-  WorkQueue(final boolean requests, final long tag, final int max, final int iov) {
+  WorkQueue(
+      final boolean requests,
+      final Counters counters,
+      final long tag,
+      final int max,
+      final int iov) {
     this.requests = requests;
+    this.counters = counters;
     this.max = max;
     this.iov = iov;
     idBase = (tag << TAG_SHIFT) | (requests ? REQUEST_QUEUE : 0);
@@ -277,7 +284,7 @@ final class WorkQueue extends Guard {
 
   private void skip(final int slot) {
     if ((flags[slot] & SUPPRESSED) != 0) {
-      suppressed++;
+      countSuppressed();
     } else if ((flags[slot] & MARKER) == 0) {
       report(slot, DrainReport.Status.UNKNOWN);
     }
@@ -305,6 +312,7 @@ final class WorkQueue extends Guard {
 
   void countSuppressed() {
     suppressed++;
+    counters.increment(Counters.SUPPRESSED);
   }
 
   void report(final int slot, final DrainReport.Status status) {

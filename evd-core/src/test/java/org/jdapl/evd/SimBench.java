@@ -2,11 +2,11 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.tck.Bench;
@@ -53,25 +53,30 @@ final class SimBench implements Bench {
       }
       return true;
     }
-    return drive(() -> jdapl.runUntil(condition, VIRTUAL_BOUND));
+    final Throwable[] own = new Throwable[1];
+    final BooleanSupplier guarded =
+        () -> {
+          try {
+            return condition.getAsBoolean();
+          } catch (final RuntimeException | Error e) {
+            own[0] = e;
+            throw e;
+          }
+        };
+    return drive(() -> jdapl.runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
   }
 
   /** Driven by hand, a dispatcher throws on what a handler throws; the bench goes on then. */
-  private static boolean drive(final BooleanSupplier driving) {
+  private static boolean drive(final BooleanSupplier driving, final Predicate<Throwable> own) {
     for (int failures = 0; ; failures++) {
       try {
         return driving.getAsBoolean();
       } catch (final RuntimeException | Error e) {
-        if (failures > HANDLER_FAILURES || !isFromHandler(e)) {
+        if (failures > HANDLER_FAILURES || own.test(e)) {
           throw e;
         }
       }
     }
-  }
-
-  private static boolean isFromHandler(final Throwable e) {
-    return Arrays.stream(e.getStackTrace())
-        .anyMatch(frame -> frame.getClassName().equals(Dispatcher.class.getName()));
   }
 
   @Override
@@ -104,7 +109,8 @@ final class SimBench implements Bench {
           () -> {
             adapter.closeAbruptly(Duration.ofSeconds(6));
             return true;
-          });
+          },
+          e -> false);
     }
     jdapl.close();
     fabric.close();

@@ -30,7 +30,7 @@ record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
   /** Each arm model with each hint and each delivery, on virtual time. */
   static Stream<SimCase> virtualTime() {
     return models()
-        .map(model -> model.withLatency(0, LATENCY).withCmLatency(0, LATENCY))
+        .map(model -> model.withLatency(0, LATENCY).withCmLatency(LATENCY, 3 * LATENCY))
         .map(model -> new SimCase(true, model, 1, Long.getLong("jdapl.seed", 42)));
   }
 
@@ -39,9 +39,11 @@ record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
     return models().map(model -> new SimCase(false, model, 2, 0));
   }
 
-  /** Both. */
+  /** Both; -Djdapl.case=TEXT leaves those whose name has that text. */
   static Stream<SimCase> all() {
-    return Stream.concat(virtualTime(), realTime());
+    final String wanted = System.getProperty("jdapl.case", "");
+    return Stream.concat(virtualTime(), realTime())
+        .filter(origin -> origin.toString().contains(wanted));
   }
 
   private static Stream<SimModel> models() {
