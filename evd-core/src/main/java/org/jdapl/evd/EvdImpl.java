@@ -72,6 +72,7 @@ final class EvdImpl implements Evd {
   private WorkCompletions consumerBatch;
   private long sequence;
   private boolean settled;
+  private final List<Event> dropped = new ArrayList<>(0);
 
   // Under the monitor of this object.
   private final Set<DatObject> users = new LinkedHashSet<>();
@@ -496,10 +497,8 @@ final class EvdImpl implements Evd {
       throw Misuse.argument(
           1, name + ".postSoftwareEvent: the EVD was not created for the stream SOFTWARE");
     }
-    if ((state.get() & EvdState.CLOSED) != 0) {
-      checkOpen("postSoftwareEvent");
-    }
     if (!lane.offerSoftware(payload)) {
+      checkOpen("postSoftwareEvent");
       return Outcome.QUEUE_FULL;
     }
     signal(EvdState.LANE);
@@ -732,12 +731,16 @@ final class EvdImpl implements Evd {
   }
 
   private void finishClose() {
-    final List<Event> dropped = new ArrayList<>();
+    final boolean allPosted = lane.close();
     Object polled;
     while ((polled = lane.poll()) != null) {
       final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
       event.handOut(this, event.from(), -1);
       dropped.add(event);
+    }
+    if (!allPosted && !lane.close()) {
+      control(this::finishClose); // a poster has not finished
+      return;
     }
     try {
       for (final CqFeed feed : merger.feeds()) {

@@ -358,8 +358,8 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     tolerate(device::close);
-    closed.complete(null);
     afterClose.run();
+    closed.complete(null);
   }
 
   /** Goes on by the dispatcher when something is done, or the time is over; once. */

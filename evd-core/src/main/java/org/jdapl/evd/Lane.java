@@ -17,6 +17,7 @@ final class Lane {
   private static final int CHUNK = 16;
   private static final int UNREACHED = 1 << 24;
   private static final Object NULL = new Object();
+  private static final long CLOSED = Long.MIN_VALUE;
 
   private static final VarHandle SOFTWARE_OFFERED;
   private static final VarHandle SOFTWARE_TAKEN;
@@ -49,18 +50,33 @@ final class Lane {
   /**
    * Offers a software event. From any thread.
    *
-   * @return false if as many wait as the EVD is long.
+   * @return false if as many wait as the EVD is long, or the lane {@link #isClosed}.
    */
   boolean offerSoftware(final Object payload) {
     long offered;
     do {
       offered = softwareOffered;
-      if (offered - softwareTaken >= length) {
+      if (offered < 0 || offered - softwareTaken >= length) {
         return false;
       }
     } while (!SOFTWARE_OFFERED.compareAndSet(this, offered, offered + 1));
     queue.offer(payload == null ? NULL : payload);
     return true;
+  }
+
+  /** Whether software events are accepted no more. */
+  boolean isClosed() {
+    return softwareOffered < 0;
+  }
+
+  /**
+   * Accepts no software event any more. By the holder of the turn.
+   *
+   * @return whether all accepted ones were taken; if not, their posters have not finished.
+   */
+  boolean close() {
+    final long offered = (long) SOFTWARE_OFFERED.getAndBitwiseOr(this, CLOSED);
+    return (offered & ~CLOSED) == softwareTaken;
   }
 
   /**
