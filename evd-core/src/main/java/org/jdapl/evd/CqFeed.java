@@ -155,7 +155,7 @@ final class CqFeed implements CqHandler {
   private void pause() {
     mode = Mode.WAITING;
     muted = true;
-    evd.dispatcher().schedule(delay, () -> evd.control(this::wake));
+    evd.ia().reaper().schedule(delay, () -> evd.control(this::wake));
     delay = Math.min(2 * delay, LAST_DELAY);
   }
 

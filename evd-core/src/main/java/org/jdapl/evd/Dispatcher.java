@@ -6,12 +6,8 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.TimeoutException;
-import java.util.PriorityQueue;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import org.jdapl.verbs.EventChannel;
-import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
@@ -35,27 +31,15 @@ final class Dispatcher {
     private EvdImpl evd;
   }
 
-  private record Timer(long dueNanos, long order, Runnable action) implements Comparable<Timer> {
-    @Override
-    public int compareTo(final Timer other) {
-      final int byTime = Long.signum(dueNanos - other.dueNanos);
-      return byTime != 0 ? byTime : Long.compare(order, other.order);
-    }
-  }
-
   private final String name;
-  private final NanoClock clock;
   private final ThreadFactory threads;
-  private final IdleWait idle = new IdleWait(this);
+  private final IdleWait idle = new IdleWait();
   private final RingBuffer<Slot> ring;
   private final SequenceBarrier barrier;
   private final Sequence consumed = new Sequence();
-  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final WorkCompletions batch = new WorkCompletions(2 * CqFeed.BATCH);
   private final Handout handout = new Handout();
 
-  private long timerOrder;
   private EvdImpl running;
   private volatile VerbsProvider channelProvider;
   private volatile boolean stopped;
@@ -67,10 +51,8 @@ final class Dispatcher {
    * @param capacity how many EVDs it may serve; the ring is twice as large, because slots come free
    *     only when a batch of them was consumed.
    */
-  Dispatcher(
-      final String name, final NanoClock clock, final ThreadFactory threads, final int capacity) {
+  Dispatcher(final String name, final ThreadFactory threads, final int capacity) {
     this.name = name;
-    this.clock = clock;
     this.threads = threads;
     ring = RingBuffer.createMultiProducer(Slot::new, 2 * capacity, idle);
     ring.addGatingSequences(consumed);
@@ -86,7 +68,7 @@ final class Dispatcher {
   /** Ends the loop. From any thread. */
   void stop() {
     stopped = true;
-    idle.signalAllWhenBlocking();
+    idle.stop();
   }
 
   // From any thread.
@@ -94,20 +76,8 @@ final class Dispatcher {
   /** The token of an EVD was made. */
   void ready(final EvdImpl evd) {
     if (!ring.tryPublishEvent(READY, evd)) {
-      execute(() -> evd.turn(this)); // cannot be with one token an EVD; never lose one all the same
+      throw new IllegalStateException(name + ": bug: more tokens than EVDs at " + evd);
     }
-  }
-
-  /** Has something done soon by the loop, outside of turns. */
-  void execute(final Runnable task) {
-    tasks.add(task);
-    idle.signalAllWhenBlocking();
-  }
-
-  /** Has something done by the loop after a delay. */
-  void schedule(final long delayNanos, final Runnable action) {
-    final long due = clock.nanoTime() + delayNanos;
-    execute(() -> timers.add(new Timer(due, timerOrder++, action)));
   }
 
   boolean isByHand() {
@@ -127,7 +97,7 @@ final class Dispatcher {
   }
 
   /** Whether this thread runs a dispatcher, and so must not wait for one. */
-  static boolean isOnDispatcher() {
+  static boolean isCurrent() {
     return CURRENT.get() != null;
   }
 
@@ -161,16 +131,6 @@ final class Dispatcher {
 
   void exit() {
     running = null;
-  }
-
-  boolean hasTasks() {
-    return !tasks.isEmpty();
-  }
-
-  /** How long until the next timer; {@link Long#MAX_VALUE} without one. */
-  long nextTimerNanos() {
-    final Timer next = timers.peek();
-    return next == null ? Long.MAX_VALUE : Math.max(0, next.dueNanos - clock.nanoTime());
   }
 
   private void run() {
@@ -213,37 +173,8 @@ final class Dispatcher {
   }
 
   private boolean work() {
-    boolean worked = idle.poll() > 0;
-    worked |= runTasks();
-    worked |= runTimers();
-    return turns() || worked;
-  }
-
-  private boolean runTasks() {
-    boolean worked = false;
-    Runnable task;
-    while ((task = tasks.poll()) != null) {
-      worked = true;
-      run(task);
-    }
-    return worked;
-  }
-
-  private boolean runTimers() {
-    boolean worked = false;
-    while (!timers.isEmpty() && nextTimerNanos() == 0) {
-      worked = true;
-      run(timers.poll().action);
-    }
-    return worked;
-  }
-
-  private void run(final Runnable task) {
-    try {
-      task.run();
-    } catch (final RuntimeException e) {
-      LOGGER.error("{}: a task failed", name, e);
-    }
+    final boolean dispatched = idle.poll() > 0;
+    return turns() || dispatched;
   }
 
   private boolean turns() {

@@ -53,6 +53,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
   private static final long GATE_BOUND = TimeUnit.SECONDS.toNanos(2);
   private static final long ESTABLISH_BOUND = TimeUnit.SECONDS.toNanos(2);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
   private final String name;
   private final IaImpl ia;
@@ -73,6 +74,8 @@ final class EndpointImpl implements Endpoint, CmHandler {
   private volatile CmId cmId;
   private final AtomicInteger cmCalls = new AtomicInteger();
   private volatile boolean passive;
+  private volatile boolean broken;
+  private volatile ConnectionEventImpl ownEnd;
 
   // Of the connect EVD's turn.
   private final Stash.Fifo heldBack = new Stash.Fifo();
@@ -248,7 +251,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     } finally {
       cmCalls.decrementAndGet();
     }
-    ia.dispatcher().schedule(nanos(timeout), () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+    ia.reaper().schedule(nanos(timeout), () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
   /** Accepts a request; the caller knows that it was not answered. */
@@ -266,7 +269,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     } finally {
       cmCalls.decrementAndGet();
     }
-    ia.dispatcher()
+    ia.reaper()
         .schedule(
             nanos(CLOSE_BOUND), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
@@ -333,12 +336,12 @@ final class EndpointImpl implements Endpoint, CmHandler {
     }
     if (how == Disconnect.ABRUPT
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
-      end(ConnectionEvent.Kind.DISCONNECTED);
+      endByConsumer(Trigger.END);
     } else if (machine.move(Trigger.DISCONNECT) != null) {
       if (requests.isIdle() || requests.postMarker(qp, false) != 0) {
-        end(ConnectionEvent.Kind.DISCONNECTED);
+        endByConsumer(Trigger.END);
       } else {
-        ia.dispatcher().schedule(GRACE, () -> end(ConnectionEvent.Kind.DISCONNECTED));
+        ia.reaper().schedule(GRACE, () -> endByConsumer(Trigger.END));
       }
     }
   }
@@ -403,24 +406,44 @@ final class EndpointImpl implements Endpoint, CmHandler {
   }
 
   private void end(final ConnectionEvent.Kind kind) {
-    end(kind, ByteBuffer.allocate(0).asReadOnlyBuffer());
+    end(kind, NOTHING);
   }
 
   private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
     if (machine.move(Trigger.END) != null) {
-      offerEnd(kind, privateData);
+      offerEnd(new ConnectionEventImpl(this, kind, privateData));
     }
   }
 
-  private void offerEnd(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
-    final ConnectionEventImpl event = new ConnectionEventImpl(this, kind, privateData);
+  /** The consumer ends the connection. */
+  private void endByConsumer(final Trigger trigger) {
+    final ConnectionEventImpl event =
+        new ConnectionEventImpl(this, ConnectionEvent.Kind.DISCONNECTED, NOTHING);
+    if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
+      ownEnd = event;
+      offerEnd(event);
+    }
+  }
+
+  private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     connectEvd.offer(event);
   }
 
   /** A completion or an async error says that the connection does not stand any more. */
   void onBroken() {
+    broken = true;
     end(ConnectionEvent.Kind.BROKEN);
+  }
+
+  /**
+   * The event to hand out for one that waited. A peer that disconnects because a request broke the
+   * connection may be heard of before the request's completion is seen: it is BROKEN all the same.
+   */
+  ConnectionEventImpl revised(final ConnectionEventImpl event) {
+    return broken && event.what() == ConnectionEvent.Kind.DISCONNECTED && event != ownEnd
+        ? new ConnectionEventImpl(this, ConnectionEvent.Kind.BROKEN, NOTHING)
+        : event;
   }
 
   /** A message came before the connection was known to stand: tell the connection manager. */
@@ -456,7 +479,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
   ConnectionEventImpl establishEarly() {
     if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
       if (heldBack.isEmpty()) {
-        ia.dispatcher().schedule(ESTABLISH_BOUND, () -> connectEvd.control(this::establishBound));
+        ia.reaper().schedule(ESTABLISH_BOUND, () -> connectEvd.control(this::establishBound));
       }
       return null;
     }
@@ -467,8 +490,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     established = true;
     return waiting != null
         ? waiting
-        : new ConnectionEventImpl(
-            this, ConnectionEvent.Kind.ESTABLISHED, ByteBuffer.allocate(0).asReadOnlyBuffer());
+        : new ConnectionEventImpl(this, ConnectionEvent.Kind.ESTABLISHED, NOTHING);
   }
 
   private void establishBound() {
@@ -542,7 +564,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
       qp.modifyToError();
       flush(receives);
       flush(requests);
-      ia.dispatcher().schedule(GATE_BOUND, () -> connectEvd.control(this::openGate));
+      ia.reaper().schedule(GATE_BOUND, () -> connectEvd.control(this::openGate));
     } catch (final RuntimeException e) {
       connectEvd.onProviderFault("flush of " + this + " failed: " + e, e);
       openGate();
@@ -574,7 +596,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     if (!success) {
       queue.flush();
     } else if (machine.state() == EndpointState.DISCONNECT_PENDING) {
-      end(ConnectionEvent.Kind.DISCONNECTED);
+      endByConsumer(Trigger.END);
     }
   }
 
@@ -883,7 +905,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     }
     endExpected = before != EndpointState.UNCONNECTED;
     if (endExpected && before != EndpointState.DISCONNECTED) {
-      offerEnd(ConnectionEvent.Kind.DISCONNECTED, ByteBuffer.allocate(0).asReadOnlyBuffer());
+      endByConsumer(Trigger.CLOSE);
     }
     final Set<EvdImpl> evds = evds();
     partsOpen.set(evds.size());
@@ -891,7 +913,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
     for (final EvdImpl evd : evds) {
       evd.drainOf(this);
     }
-    ia.dispatcher().schedule(nanos(bound), this::force);
+    ia.reaper().schedule(nanos(bound), this::force);
     return closed.copy();
   }
 
@@ -962,7 +984,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
       heldEnd = null;
     }
     if (partsOpen.decrementAndGet() == 0) {
-      ia.dispatcher().execute(this::finishClose);
+      ia.reaper().execute(this::finishClose);
     }
     return true;
   }
@@ -1001,7 +1023,7 @@ final class EndpointImpl implements Endpoint, CmHandler {
 
   private void finishClose() {
     if (cmCalls.get() > 0) {
-      ia.dispatcher().execute(this::finishClose);
+      ia.reaper().execute(this::finishClose);
       return;
     }
     try {

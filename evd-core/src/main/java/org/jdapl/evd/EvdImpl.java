@@ -718,7 +718,7 @@ final class EvdImpl implements Evd {
       isClosed = true;
     }
     apply(EvdState.CLOSE, 0);
-    dispatcher.schedule(bound.toNanos(), this::giveUpClose);
+    ia.reaper().schedule(bound.toNanos(), this::giveUpClose);
     whenQuiet(() -> control(this::finishClose));
     return closed.copy();
   }
@@ -792,10 +792,6 @@ final class EvdImpl implements Evd {
 
   IaImpl ia() {
     return ia;
-  }
-
-  Dispatcher dispatcher() {
-    return dispatcher;
   }
 
   Merger merger() {

@@ -35,7 +35,7 @@ final class IaImpl implements InterfaceAdapter {
   private final String name;
   private final Jdapl runtime;
   private final Device device;
-  private final Dispatcher dispatcher;
+  private final Reaper reaper;
   private final Runnable afterClose;
   private final EndpointTable endpoints = new EndpointTable();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
@@ -56,7 +56,7 @@ final class IaImpl implements InterfaceAdapter {
     this.name = name;
     this.runtime = runtime;
     this.device = device;
-    this.dispatcher = dispatcher;
+    reaper = runtime.reaper();
     this.afterClose = afterClose;
     asyncEvd = new EvdImpl(name + "/async", this, ASYNC_LENGTH, Stream.ASYNC.flag(), dispatcher);
   }
@@ -244,7 +244,7 @@ final class IaImpl implements InterfaceAdapter {
       case COMM_EST -> {
         final EndpointImpl endpoint = endpointOf(element);
         if (endpoint != null) {
-          dispatcher.execute(endpoint::notifyEstablished);
+          reaper.execute(endpoint::notifyEstablished);
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
@@ -358,21 +358,22 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     tolerate(device::close);
+    runtime.releaseEvd();
     afterClose.run();
     closed.complete(null);
   }
 
-  /** Goes on by the dispatcher when something is done, or the time is over; once. */
+  /** Goes on by the reaper when something is done, or the time is over; once. */
   private void once(final CompletableFuture<Void> done, final Duration bound, final Runnable next) {
     final AtomicBoolean begun = new AtomicBoolean();
     final Runnable step =
         () -> {
           if (begun.compareAndSet(false, true)) {
-            dispatcher.execute(next);
+            reaper.execute(next);
           }
         };
     final var unused = done.whenComplete((result, failure) -> step.run());
-    dispatcher.schedule(bound.toNanos(), step);
+    reaper.schedule(bound.toNanos(), step);
   }
 
   private void tolerate(final Runnable call) {
@@ -383,9 +384,9 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
-  /** Waits, unless this thread is a dispatcher's: then what was begun ends by itself. */
+  /** Waits, unless this thread is the framework's: then what was begun ends by itself. */
   <T> void await(final CompletionStage<T> stage, final Duration bound, final DatObject object) {
-    if (!Dispatcher.isOnDispatcher()) {
+    if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {
       runtime.await(stage.toCompletableFuture(), bound, object);
     }
   }
@@ -406,8 +407,8 @@ final class IaImpl implements InterfaceAdapter {
     return device;
   }
 
-  Dispatcher dispatcher() {
-    return dispatcher;
+  Reaper reaper() {
+    return reaper;
   }
 
   EndpointTable endpoints() {

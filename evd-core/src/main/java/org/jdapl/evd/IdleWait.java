@@ -10,7 +10,7 @@ import org.jdapl.verbs.EventChannel;
 
 /**
  * How a dispatcher waits: spins briefly, then sleeps, in the provider's event channel if there is
- * one, until an EVD is ready, a task came, or a timer is due.
+ * one, until an EVD is ready.
  *
  * <p>No wake-up is lost: the sleeper announces itself and then looks once more; who brings work
  * makes it visible and then looks for a sleeper. Both are full fences, so one of the two sees the
@@ -21,12 +21,14 @@ final class IdleWait implements WaitStrategy {
   private static final int SPINS = 200;
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
 
-  private final Dispatcher dispatcher;
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
   private volatile EventChannel channel;
+  private volatile boolean stopped;
 
-  IdleWait(final Dispatcher dispatcher) {
-    this.dispatcher = dispatcher;
+  /** Ends all waiting, now and later. */
+  void stop() {
+    stopped = true;
+    wake();
   }
 
   void sleepIn(final EventChannel in) {
@@ -65,14 +67,14 @@ final class IdleWait implements WaitStrategy {
     }
     sleeper.set(Thread.currentThread());
     if (!isWorkThere(sequence, cursor)) {
-      sleep(Math.min(LONGEST_SLEEP, dispatcher.nextTimerNanos()));
+      sleep(LONGEST_SLEEP);
     }
     sleeper.set(null);
     return cursor.get();
   }
 
   private boolean isWorkThere(final long sequence, final Sequence cursor) {
-    return cursor.get() >= sequence || dispatcher.hasTasks();
+    return cursor.get() >= sequence || stopped;
   }
 
   private void sleep(final long nanos) {

@@ -48,6 +48,7 @@ public final class Jdapl implements AutoCloseable {
   private final NanoClock clock;
   private final boolean byHand;
   private final int capacity;
+  private final Reaper reaper;
   private final Dispatcher[] dispatchers;
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
@@ -59,11 +60,14 @@ public final class Jdapl implements AutoCloseable {
     clock = builder.clock;
     byHand = builder.threads == null;
     capacity = builder.capacity;
+    reaper = new Reaper(clock);
+    if (!byHand) {
+      reaper.start(builder.threads);
+    }
     dispatchers = new Dispatcher[builder.dispatchers];
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
-          new Dispatcher(
-              "dispatcher-" + NUMBERS.incrementAndGet(), clock, builder.threads, capacity);
+          new Dispatcher("dispatcher-" + NUMBERS.incrementAndGet(), builder.threads, capacity);
       dispatchers[i].start();
     }
   }
@@ -93,7 +97,7 @@ public final class Jdapl implements AutoCloseable {
     }
 
     private static Thread daemon(final Runnable loop) {
-      final Thread thread = new Thread(loop, "jdapl-dispatcher");
+      final Thread thread = new Thread(loop, "jdapl");
       thread.setDaemon(true);
       return thread;
     }
@@ -202,6 +206,7 @@ public final class Jdapl implements AutoCloseable {
               + " lives in virtual time: its runtime needs byHand() and its clock,"
               + " Jdapl.with(provider).byHand().clock(clock)");
     }
+    reserveEvd(device.name());
     adapters.incrementAndGet();
     final IaImpl ia =
         new IaImpl(
@@ -219,6 +224,10 @@ public final class Jdapl implements AutoCloseable {
 
   Dispatcher nextDispatcher() {
     return dispatchers[Math.floorMod(next.getAndIncrement(), dispatchers.length)];
+  }
+
+  Reaper reaper() {
+    return reaper;
   }
 
   void reserveEvd(final String adapter) {
@@ -246,7 +255,7 @@ public final class Jdapl implements AutoCloseable {
    */
   public boolean turn() {
     checkByHand();
-    boolean worked = false;
+    boolean worked = reaper.round();
     for (final Dispatcher dispatcher : dispatchers) {
       worked |= dispatcher.round();
     }
@@ -281,15 +290,11 @@ public final class Jdapl implements AutoCloseable {
     if (deadline - clock.nanoTime() <= 0) {
       return false;
     }
-    long wait = deadline - clock.nanoTime();
-    boolean timer = false;
-    for (final Dispatcher dispatcher : dispatchers) {
-      final long due = dispatcher.nextTimerNanos();
-      timer |= due < wait;
-      wait = Math.min(wait, due);
-    }
+    final long left = deadline - clock.nanoTime();
+    final long timer = reaper.nextTimerNanos();
+    final long wait = Math.min(left, timer);
     if (clock instanceof SteppedClock stepped) {
-      return stepped.step(clock.nanoTime() + wait) || timer;
+      return stepped.step(clock.nanoTime() + wait) || timer < left;
     }
     LockSupport.parkNanos(Math.min(NAP, wait));
     return true;
@@ -353,6 +358,7 @@ public final class Jdapl implements AutoCloseable {
   }
 
   void stop() {
+    reaper.stop();
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.stop();
     }

@@ -153,7 +153,7 @@ final class Merger {
     } else if (!endpoint.handOutEnd(event)) {
       return false;
     }
-    to.set(event, evd, endpoint);
+    to.set(endpoint.revised(event), evd, endpoint);
     return true;
   }
 
@@ -212,6 +212,9 @@ final class Merger {
       return end(endpoint, to);
     }
     if (!success && !queue.isFlushing()) {
+      if (stash.status(entry) != WcStatus.WR_FLUSH_ERR) {
+        endpoint.onBroken();
+      }
       queue.flush();
       if (end(endpoint, to)) {
         stash.prepend(stash.ready, entry);
@@ -249,9 +252,6 @@ final class Merger {
     queue.complete(slot);
     stash.release(entry);
     to.set(view, evd, endpoint);
-    if (!success && status != WcStatus.WR_FLUSH_ERR) {
-      endpoint.onBroken();
-    }
   }
 
   private long transferred(
@@ -285,7 +285,7 @@ final class Merger {
     if (event == null) {
       return false;
     }
-    to.set(event, evd, endpoint);
+    to.set(endpoint.revised(event), evd, endpoint);
     return true;
   }
 

@@ -42,7 +42,7 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   public void onRequest(final CmRequest request) {
     final CrImpl cr = new CrImpl(ia.nameFor("cr"), this, request);
     if (!evd.offerRequest(new RequestEvent(this, cr))) {
-      ia.dispatcher().execute(() -> cr.refuse(REFUSED_FULL));
+      ia.reaper().execute(() -> cr.refuse(REFUSED_FULL));
       ia.report(
           evd.asyncSlot(),
           AsyncEvent.Kind.EVD_OVERFLOW,
@@ -58,8 +58,8 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      if (Dispatcher.isOnDispatcher()) {
-        ia.dispatcher().execute(this::finishClose);
+      if (Dispatcher.isCurrent()) {
+        ia.reaper().execute(this::finishClose);
       } else {
         finishClose();
       }

@@ -90,9 +90,60 @@ final class Explorer {
       model.check();
       explorer.visit(explorer.find(initial));
     } catch (final Violation e) {
+      explorer.shorten(initial);
       throw new AssertionError(e.getMessage() + explorer.describePath(initial), e);
     }
     return explorer.count;
+  }
+
+  /** Looks for the shortest way to a property that does not hold; keeps the one it has if none. */
+  private void shorten(final byte[] initial) {
+    final Explorer wide = new Explorer(model);
+    wide.find(initial);
+    int[] from = new int[1 << 12];
+    int[] by = new int[1 << 12];
+    for (int state = 0; state < wide.count; state++) {
+      boolean settled = true;
+      for (int step = 0; step <= model.steps(); step++) {
+        try {
+          model.load(wide.arena, state * size);
+          if (step == model.steps()) {
+            if (settled) {
+              model.checkSettled();
+            }
+          } else if (model.step(step)) {
+            settled &= model.isSpontaneous(step);
+            model.check();
+            model.save(scratch, 0);
+            final int known = wide.count;
+            if (wide.find(scratch) == known) {
+              from = Arrays.copyOf(from, Math.max(from.length, wide.table.length));
+              by = Arrays.copyOf(by, from.length);
+              from[known] = state;
+              by[known] = step;
+            }
+          }
+        } catch (final Violation e) {
+          backtrack(from, by, state, step);
+          return;
+        }
+      }
+    }
+  }
+
+  private void backtrack(final int[] from, final int[] by, final int last, final int step) {
+    depth = 0;
+    if (step < model.steps()) {
+      push(step);
+    }
+    for (int state = last; state != 0; state = from[state]) {
+      push(by[state]);
+    }
+    for (int i = 0; i < depth / 2; i++) {
+      final int swapped = path[i];
+      path[i] = path[depth - 1 - i];
+      path[depth - 1 - i] = swapped;
+    }
   }
 
   private void visit(final int state) {

@@ -23,22 +23,29 @@ final class SimBench implements Bench {
 
   private final SimCase origin;
   private final SimFabric fabric;
-  private final Jdapl jdapl;
+  private final List<Jdapl> runtimes = new ArrayList<>();
   private final List<InterfaceAdapter> adapters = new ArrayList<>();
 
   SimBench(final SimCase origin) {
     this.origin = origin;
     fabric = origin.virtual() ? SimFabric.virtual(origin.seed()) : SimFabric.realTime();
-    final Jdapl.Builder builder =
-        Jdapl.with(fabric.provider(origin.model())).dispatchers(origin.dispatchers());
-    jdapl = (origin.virtual() ? builder.byHand().clock(fabric.clock()) : builder).start();
   }
 
   @Override
   public InterfaceAdapter open() {
-    final InterfaceAdapter adapter = jdapl.open();
+    if (!origin.virtual() || runtimes.isEmpty()) {
+      runtimes.add(start());
+    }
+    final InterfaceAdapter adapter = runtimes.get(runtimes.size() - 1).open();
     adapters.add(adapter);
     return adapter;
+  }
+
+  /** By hand, all adapters share a runtime; with threads, each has its own, as Dat.open does it. */
+  private Jdapl start() {
+    final Jdapl.Builder builder =
+        Jdapl.with(fabric.provider(origin.model())).dispatchers(origin.dispatchers());
+    return (origin.virtual() ? builder.byHand().clock(fabric.clock()) : builder).start();
   }
 
   @Override
@@ -63,7 +70,10 @@ final class SimBench implements Bench {
             throw e;
           }
         };
-    return drive(() -> jdapl.runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
+    if (runtimes.isEmpty()) {
+      return condition.getAsBoolean();
+    }
+    return drive(() -> runtimes.get(0).runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
   }
 
   /** Driven by hand, a dispatcher throws on what a handler throws; the bench goes on then. */
@@ -112,7 +122,7 @@ final class SimBench implements Bench {
           },
           e -> false);
     }
-    jdapl.close();
+    runtimes.forEach(Jdapl::close);
     fabric.close();
   }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -635,7 +636,7 @@ public abstract class EventContract extends Contract {
   void required_E09_anEventStaysValidWhileItsHandlerDequeuesAnother() {
     final Evd evd = softwareEvd(4);
     final Recorder seen = recorder(evd);
-    final List<Object> afterwards = new ArrayList<>();
+    final List<Object> afterwards = new CopyOnWriteArrayList<>();
     seen.each(
         event -> {
           if (event.sequence() == 0) {
@@ -648,6 +649,7 @@ public abstract class EventContract extends Contract {
 
     evd.upcall(seen);
     awaitCount(seen, 2, "one by upcall, one by dequeue inside");
+    await(() -> afterwards.size() == 2, "the end of the outer upcall");
 
     assertThat(afterwards)
         .as(why("one flyweight for both overwrites the outer event"))

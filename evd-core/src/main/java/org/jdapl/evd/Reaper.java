@@ -1,0 +1,133 @@
+package org.jdapl.evd;
+
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jdapl.verbs.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does what takes time or waits for its time: timeouts, and the provider's calls that may block. It
+ * runs no consumer code, so that a handler that is stuck does not keep a close from ending.
+ *
+ * <p>It runs on a thread of its own, or by hand, one {@link #round} at a time.
+ */
+final class Reaper {
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Reaper.class);
+  private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
+  private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
+
+  private record Timer(long dueNanos, long order, Runnable action) implements Comparable<Timer> {
+    @Override
+    public int compareTo(final Timer other) {
+      final int byTime = Long.signum(dueNanos - other.dueNanos);
+      return byTime != 0 ? byTime : Long.compare(order, other.order);
+    }
+  }
+
+  private final NanoClock clock;
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+  private final AtomicReference<Thread> sleeper = new AtomicReference<>();
+  private long timerOrder;
+  private volatile boolean stopped;
+
+  Reaper(final NanoClock clock) {
+    this.clock = clock;
+  }
+
+  void start(final ThreadFactory threads) {
+    threads.newThread(this::run).start();
+  }
+
+  /** Ends the thread. From any thread. */
+  void stop() {
+    stopped = true;
+    wake();
+  }
+
+  /** Has something done soon. From any thread. */
+  void execute(final Runnable task) {
+    tasks.add(task);
+    wake();
+  }
+
+  /** Has something done after a delay. From any thread. */
+  void schedule(final long delayNanos, final Runnable action) {
+    final long due = clock.nanoTime() + delayNanos;
+    execute(() -> timers.add(new Timer(due, timerOrder++, action)));
+  }
+
+  /** Whether this thread is a reaper's, and so must not wait for one. */
+  static boolean isCurrent() {
+    return CURRENT.get() != null;
+  }
+
+  /**
+   * Does what is to be done now. One thread at a time.
+   *
+   * @return whether there was anything.
+   */
+  boolean round() {
+    boolean worked = false;
+    Runnable task;
+    while ((task = tasks.poll()) != null) {
+      worked = true;
+      run(task);
+    }
+    while (nextTimerNanos() == 0) {
+      worked = true;
+      run(timers.poll().action);
+    }
+    return worked;
+  }
+
+  /** How long until the next timer; {@link Long#MAX_VALUE} without one. */
+  long nextTimerNanos() {
+    final Timer next = timers.peek();
+    return next == null ? Long.MAX_VALUE : Math.max(0, next.dueNanos - clock.nanoTime());
+  }
+
+  private void run(final Runnable task) {
+    CURRENT.set(this);
+    try {
+      task.run();
+    } catch (final RuntimeException e) {
+      LOGGER.error("a task of the framework failed", e);
+    } finally {
+      CURRENT.remove();
+    }
+  }
+
+  private void run() {
+    while (!stopped) {
+      if (!round()) {
+        sleep();
+      }
+    }
+  }
+
+  /**
+   * The sleeper announces itself, then looks once more; who brings work looks for a sleeper after.
+   */
+  private void sleep() {
+    sleeper.set(Thread.currentThread());
+    if (tasks.isEmpty() && !stopped) {
+      LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));
+    }
+    sleeper.set(null);
+  }
+
+  private void wake() {
+    final Thread asleep = sleeper.getAndSet(null);
+    if (asleep != null) {
+      LockSupport.unpark(asleep);
+    }
+  }
+}
