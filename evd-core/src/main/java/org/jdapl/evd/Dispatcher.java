@@ -25,7 +25,13 @@ final class Dispatcher {
   private static final Logger LOGGER = LoggerFactory.getLogger(Dispatcher.class);
   private static final EventTranslatorOneArg<Slot, EvdImpl> READY =
       (slot, sequence, evd) -> slot.evd = evd;
-  private static final ThreadLocal<Dispatcher> CURRENT = new ThreadLocal<>();
+  private static final ThreadLocal<Current> CURRENT = ThreadLocal.withInitial(Current::new);
+
+  /** What a thread runs; an object of its own, so that a round by hand allocates nothing. */
+  private static final class Current {
+    private Dispatcher dispatcher;
+    private EvdImpl upcallOf;
+  }
 
   private static final class Slot {
     private EvdImpl evd;
@@ -40,7 +46,7 @@ final class Dispatcher {
   private final WorkCompletions batch = new WorkCompletions(2 * CqFeed.BATCH);
   private final Handout handout = new Handout();
 
-  private EvdImpl running;
+  private Current current;
   private volatile VerbsProvider channelProvider;
   private volatile boolean stopped;
 
@@ -84,21 +90,14 @@ final class Dispatcher {
     return threads == null;
   }
 
-  /** Whether this thread is inside an upcall of any EVD. */
-  static boolean isInUpcall() {
-    final Dispatcher current = CURRENT.get();
-    return current != null && current.running != null;
-  }
-
   /** Whether this thread is inside an upcall of an EVD. */
   static boolean isInUpcallOf(final EvdImpl evd) {
-    final Dispatcher current = CURRENT.get();
-    return current != null && current.running == evd;
+    return CURRENT.get().upcallOf == evd;
   }
 
   /** Whether this thread runs a dispatcher, and so must not wait for one. */
   static boolean isCurrent() {
-    return CURRENT.get() != null;
+    return CURRENT.get().dispatcher != null;
   }
 
   /**
@@ -126,15 +125,16 @@ final class Dispatcher {
   }
 
   void enter(final EvdImpl evd) {
-    running = evd;
+    current.upcallOf = evd;
   }
 
   void exit() {
-    running = null;
+    current.upcallOf = null;
   }
 
   private void run() {
-    CURRENT.set(this);
+    current = CURRENT.get();
+    current.dispatcher = this;
     try {
       while (!stopped) {
         barrier.waitFor(consumed.get() + 1);
@@ -159,16 +159,17 @@ final class Dispatcher {
    * @return whether there was anything to do.
    */
   boolean round() {
-    final Dispatcher outer = CURRENT.get();
-    if (outer != null) {
+    final Current caller = CURRENT.get();
+    if (caller.dispatcher != null) {
       throw new IllegalStateException(
-          name + ": an upcall of " + outer.running + " must not drive a dispatcher");
+          name + ": an upcall of " + caller.upcallOf + " must not drive a dispatcher");
     }
-    CURRENT.set(this);
+    current = caller;
+    caller.dispatcher = this;
     try {
       return work();
     } finally {
-      CURRENT.remove();
+      caller.dispatcher = null;
     }
   }
 

@@ -461,6 +461,11 @@ final class EndpointImpl implements Endpoint, CmHandler {
     return heldBack;
   }
 
+  /** Whether an EVD gets this endpoint's connection events. */
+  boolean isConnectedBy(final EvdImpl evd) {
+    return evd == connectEvd;
+  }
+
   private boolean shares(final WorkQueue queue) {
     return connectEvd == (queue == receives ? receiveEvd : requestEvd);
   }
@@ -535,7 +540,10 @@ final class EndpointImpl implements Endpoint, CmHandler {
   /**
    * Something passed the gate: the end of the connection, if it waits and may be handed out now.
    */
-  ConnectionEventImpl releaseEnd() {
+  ConnectionEventImpl releaseEnd(final EvdImpl by) {
+    if (by != connectEvd) {
+      return null;
+    }
     final ConnectionEventImpl event = heldEnd;
     if (event == null || !isGateOpen()) {
       return null;

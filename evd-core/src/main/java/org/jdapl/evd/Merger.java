@@ -281,7 +281,7 @@ final class Merger {
 
   /** Hands out the event that ends the connection, if it waits and the gate is open now. */
   private boolean end(final EndpointImpl endpoint, final Handout to) {
-    final ConnectionEventImpl event = endpoint.releaseEnd();
+    final ConnectionEventImpl event = endpoint.releaseEnd(evd);
     if (event == null) {
       return false;
     }
@@ -301,7 +301,9 @@ final class Merger {
    */
   void sweep(final EndpointImpl endpoint) {
     collect();
-    unhold(endpoint);
+    if (endpoint.isConnectedBy(evd)) {
+      unhold(endpoint);
+    }
     final Stash.Fifo others = new Stash.Fifo();
     int entry;
     while ((entry = stash.pop(stash.ready)) != Stash.NONE) {

@@ -1,0 +1,120 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.dat.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Counts the bytes that the event path allocates. Assertions are off: they make copies of events. */
+@Tag("allocation")
+class AllocationTest {
+
+  private static final int BURST = 16;
+  private static final int RUNS = 3;
+  private static final int EVENTS = 10_000_000;
+  private static final ThreadMXBean THREADS =
+      (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  private static final class Count implements EventHandler {
+    private long completions;
+    private long software;
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      completions += event.transferredLength();
+    }
+
+    @Override
+    public void onSoftware(final SoftwareEvent event) {
+      software++;
+    }
+  }
+
+  @Test
+  void required_E10_softwareEventsAllocateNothing() {
+    try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(BURST, Stream.SOFTWARE)) {
+      final Count count = new Count();
+      final Object payload = new Object();
+      evd.upcall(count);
+
+      final long bytes =
+          bytesOf(
+              () -> {
+                for (int i = 0; i < BURST; i++) {
+                  evd.postSoftwareEvent(payload);
+                }
+                jdapl.turn();
+              },
+              BURST);
+
+      assertThat(count.software).isEqualTo((long) RUNS * EVENTS);
+      assertThat(bytes).as("bytes for " + EVENTS + " software events").isZero();
+    }
+  }
+
+  @Test
+  void required_E10_completionsAllocateNothingFromPostToHandler() {
+    try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(4 * BURST, Stream.DTO, Stream.CONNECTION);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
+      final Count count = new Count();
+      evd.upcall(count);
+      endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
+      jdapl.turn();
+
+      final long bytes =
+          bytesOf(
+              () -> {
+                for (int i = 0; i < BURST / 2; i++) {
+                  post(endpoint, lmr, i);
+                }
+                jdapl.turn();
+              },
+              BURST);
+
+      assertThat(count.completions).isEqualTo((long) RUNS * EVENTS);
+      assertThat(bytes).as("bytes for " + EVENTS + " completions").isZero();
+    }
+  }
+
+  private static void post(final Endpoint endpoint, final Lmr lmr, final long cookie) {
+    if (endpoint.postReceive(lmr, 0, 1, cookie) != Outcome.SUCCESS
+        || endpoint.postSend(lmr, 0, 1, cookie) != Outcome.SUCCESS) {
+      throw new IllegalStateException("the queue is full although everything was handed out");
+    }
+  }
+
+  /** Bytes of the last of three equal runs: the others warm up, this measurement included. */
+  private static long bytesOf(final Runnable burst, final int events) {
+    long bytes = 0;
+    for (int run = 0; run < RUNS; run++) {
+      final long before = THREADS.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < EVENTS / events; i++) {
+        burst.run();
+      }
+      bytes = THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+    return bytes;
+  }
+}

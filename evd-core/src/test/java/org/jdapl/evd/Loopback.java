@@ -1,0 +1,257 @@
+package org.jdapl.evd;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.Set;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmListenHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.Declaration;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.VerbsProvider;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WorkCompletions;
+
+/**
+ * A provider that completes everything at once and moves no data: a send completes together with the
+ * oldest receive of the same queue pair. It allocates nothing on the way, so that what is measured over
+ * it is the dispatcher. Confined to one thread.
+ */
+final class Loopback implements VerbsProvider, Device {
+
+  private static final int SIZE = 1 << 10;
+
+  private final Declaration declaration = Declaration.weakest();
+  private final DeviceLimits limits =
+      new DeviceLimits(SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 1 << 30, 1, 1, 56, 196, 148);
+
+  @Override
+  public String name() {
+    return "loopback";
+  }
+
+  @Override
+  public Device open(final String parameters, final EventChannel channel) {
+    return this;
+  }
+
+  @Override
+  public Declaration declaration() {
+    return declaration;
+  }
+
+  @Override
+  public DeviceLimits limits() {
+    return limits;
+  }
+
+  @Override
+  public InetAddress address() {
+    return InetAddress.getLoopbackAddress();
+  }
+
+  @Override
+  public void onAsync(final AsyncHandler handler) {}
+
+  @Override
+  public ProtectionDomain allocPd() {
+    return () -> {};
+  }
+
+  @Override
+  public MemoryRegion regMr(
+      final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
+    return new MemoryRegion() {
+      @Override
+      public long address() {
+        return 0;
+      }
+
+      @Override
+      public long length() {
+        return buffer.capacity();
+      }
+
+      @Override
+      public int lkey() {
+        return 1;
+      }
+
+      @Override
+      public int rkey() {
+        return 1;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Override
+  public CompletionQueue createCq(final int entries, final CqHandler handler) {
+    return new Cq(handler);
+  }
+
+  @Override
+  public QueuePair createQp(final QpAttributes attributes) {
+    return new Qp((Cq) attributes.sendCq(), (Cq) attributes.recvCq());
+  }
+
+  @Override
+  public CmListener listen(
+      final long service, final int backlog, final CmListenHandler handler) {
+    throw VerbsException.unsupported("listen", name());
+  }
+
+  @Override
+  public CmId connect(
+      final QueuePair qp,
+      final InetAddress remote,
+      final long service,
+      final CmParameters parameters,
+      final CmHandler handler) {
+    final CmId id =
+        new CmId() {
+          @Override
+          public void disconnect() {}
+
+          @Override
+          public void notifyEstablished() {}
+
+          @Override
+          public void close() {}
+        };
+    handler.onCmEvent(id, CmEventType.ESTABLISHED, 0, ByteBuffer.allocate(0));
+    return id;
+  }
+
+  @Override
+  public void close() {}
+
+  private final class Cq implements CompletionQueue {
+    private final CqHandler handler;
+    private final long[] wrIds = new long[SIZE];
+    private final boolean[] flushed = new boolean[SIZE];
+    private long head;
+    private long tail;
+    private boolean armed;
+
+    private Cq(final CqHandler handler) {
+      this.handler = handler;
+    }
+
+    private void add(final long wrId, final boolean flush) {
+      final int index = (int) tail++ & (SIZE - 1);
+      wrIds[index] = wrId;
+      flushed[index] = flush;
+      if (armed) {
+        armed = false;
+        handler.onNotification(this);
+      }
+    }
+
+    @Override
+    public Device device() {
+      return Loopback.this;
+    }
+
+    @Override
+    public int capacity() {
+      return SIZE;
+    }
+
+    @Override
+    public int poll(final WorkCompletions into, final int max) {
+      int taken = 0;
+      while (taken < max && head < tail) {
+        final int index = (int) head++ & (SIZE - 1);
+        into.add(
+            wrIds[index],
+            flushed[index] ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS,
+            WcOpcode.SEND,
+            1,
+            1,
+            0,
+            0);
+        taken++;
+      }
+      return taken;
+    }
+
+    @Override
+    public int arm(final ArmKind kind) {
+      armed = true;
+      return 0;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private static final class Qp implements QueuePair {
+    private final Cq sendCq;
+    private final Cq recvCq;
+    private final long[] receives = new long[SIZE];
+    private long head;
+    private long tail;
+    private boolean error;
+
+    private Qp(final Cq sendCq, final Cq recvCq) {
+      this.sendCq = sendCq;
+      this.recvCq = recvCq;
+    }
+
+    @Override
+    public int number() {
+      return 1;
+    }
+
+    @Override
+    public int postSend(final SendRequest request) {
+      sendCq.add(request.wrId, error);
+      if (!error && head < tail) {
+        recvCq.add(receives[(int) head++ & (SIZE - 1)], false);
+      }
+      return 0;
+    }
+
+    @Override
+    public int postRecv(final RecvRequest request) {
+      if (error) {
+        recvCq.add(request.wrId, true);
+      } else {
+        receives[(int) tail++ & (SIZE - 1)] = request.wrId;
+      }
+      return 0;
+    }
+
+    @Override
+    public void modifyToError() {
+      error = true;
+      while (head < tail) {
+        recvCq.add(receives[(int) head++ & (SIZE - 1)], true);
+      }
+    }
+
+    @Override
+    public void close() {}
+  }
+}
