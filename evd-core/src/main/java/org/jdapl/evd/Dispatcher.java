@@ -31,6 +31,7 @@ final class Dispatcher {
   private static final class Current {
     private Dispatcher dispatcher;
     private EvdImpl upcallOf;
+    private boolean holdsTurn;
   }
 
   private static final class Slot {
@@ -95,6 +96,12 @@ final class Dispatcher {
     return CURRENT.get().upcallOf == evd;
   }
 
+  /** Whether this thread is inside an upcall of an EVD and holds its turn. */
+  static boolean isInTurnOf(final EvdImpl evd) {
+    final Current current = CURRENT.get();
+    return current.upcallOf == evd && current.holdsTurn;
+  }
+
   /** Whether this thread runs a dispatcher, and so must not wait for one. */
   static boolean isCurrent() {
     return CURRENT.get().dispatcher != null;
@@ -122,6 +129,14 @@ final class Dispatcher {
   /** The event of the MANY upcall that runs here. */
   Handout handout() {
     return handout;
+  }
+
+  void holdTurn(final boolean holds) {
+    current.holdsTurn = holds;
+  }
+
+  boolean holdsTurn() {
+    return current.holdsTurn;
   }
 
   void enter(final EvdImpl evd) {

@@ -150,25 +150,23 @@ final class EvdImpl implements Evd {
       return;
     }
     merger.begin(by.batch());
-    if ((now & EvdState.POLICY) == EvdState.MANY && (now & EvdState.UPCALL) != 0) {
+    by.holdTurn(true);
+    try {
       serve(before & ~now);
-      many(by);
-    } else {
-      boolean left = false;
-      try {
-        serve(before & ~now);
-        if ((now & EvdState.UPCALL) == 0) {
-          leave(left());
-        } else if ((now & EvdState.POLICY) == EvdState.SINGLE) {
-          singleInstance(by);
-        } else {
-          notifyOnce(by);
-        }
-        left = true;
-      } finally {
-        if (!left) {
-          recover();
-        }
+      if ((now & EvdState.UPCALL) == 0) {
+        leave();
+      } else if ((now & EvdState.POLICY) == EvdState.SINGLE) {
+        singleInstance(by);
+      } else if ((now & EvdState.POLICY) == EvdState.NOTIFY) {
+        notifyOnce(by);
+      } else {
+        many(by);
+      }
+      by.holdTurn(false);
+    } finally {
+      if (by.holdsTurn()) {
+        by.holdTurn(false);
+        recover();
       }
     }
     checkQuiet();
@@ -195,7 +193,7 @@ final class EvdImpl implements Evd {
       final EventHandler handler = target.events;
       if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {
         endOfTurn(by, called);
-        leave(left());
+        leave();
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
@@ -220,7 +218,9 @@ final class EvdImpl implements Evd {
    * bits that came in between for another pass.
    */
   private boolean end() {
-    advanceDrains();
+    if (advanceDrains() && merger.hasMoreCompletionsInMemory()) {
+      return false;
+    }
     settled = false;
     final long before = state.apply(EvdState.END, 0);
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
@@ -235,7 +235,7 @@ final class EvdImpl implements Evd {
       final long s = state.get();
       final NotifyHandler handler = target.ready;
       if ((s & EvdState.POLICY) != EvdState.NOTIFY || handler == null) {
-        leave(left());
+        leave();
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
@@ -244,7 +244,7 @@ final class EvdImpl implements Evd {
         if ((state.apply(EvdState.NOTIFIED, 0) & EvdState.POLICY) == EvdState.NOTIFY) {
           counters.increment(Counters.UPCALLS);
           notifyConsumer(by, handler);
-          leave(0);
+          leave();
           return;
         }
       } else if (end()) {
@@ -260,7 +260,7 @@ final class EvdImpl implements Evd {
       final long s = state.get();
       final EventHandler handler = target.events;
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null) {
-        leave(left());
+        leave();
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
@@ -283,6 +283,7 @@ final class EvdImpl implements Evd {
     }
     advanceDrains();
     apply(EvdState.PASS, left());
+    by.holdTurn(false);
     try {
       upcall(by, handler, own);
       endOfTurn(by, handler);
@@ -335,10 +336,11 @@ final class EvdImpl implements Evd {
         | (merger.hasMoreInMemory() ? EvdState.LANE : 0);
   }
 
-  private void leave(final long left) {
+  private void leave() {
     advanceDrains();
+    final long left = settled ? 0 : left();
     settled = false;
-    apply(EvdState.LEAVE, left | (merger.hasMoreCompletions() ? EvdState.CQ : 0));
+    apply(EvdState.LEAVE, left);
   }
 
   /** A turn was left by an error: whatever is there is looked at again. */
@@ -348,12 +350,19 @@ final class EvdImpl implements Evd {
     checkQuiet();
   }
 
-  private void advanceDrains() {
-    if (!drains.isEmpty()) {
-      final boolean enabled = EvdState.isEnabled(state.get());
-      drains.removeIf(endpoint -> endpoint.advanceClose(this, enabled));
-      draining = !drains.isEmpty();
+  /**
+   * Goes on with the endpoints that are being closed.
+   *
+   * @return whether there were any: completions of others may be in memory now.
+   */
+  private boolean advanceDrains() {
+    if (drains.isEmpty()) {
+      return false;
     }
+    final boolean enabled = EvdState.isEnabled(state.get());
+    drains.removeIf(endpoint -> endpoint.advanceClose(this, enabled));
+    draining = !drains.isEmpty();
+    return true;
   }
 
   // Errors.
@@ -435,10 +444,10 @@ final class EvdImpl implements Evd {
   }
 
   private boolean take(final Handout to, final String call) {
-    final boolean inside = Dispatcher.isInUpcallOf(this);
-    if (inside && (state.get() & EvdState.UPCALL) != 0 && !isMany()) {
+    if (Dispatcher.isInTurnOf(this)) {
       return merger.next(to);
     }
+    final boolean inside = Dispatcher.isInUpcallOf(this);
     if (!takeTurn(inside)) {
       checkOpen(call);
       throw Misuse.state(
@@ -454,13 +463,9 @@ final class EvdImpl implements Evd {
     try {
       return merger.next(to);
     } finally {
-      leave(left());
+      leave();
       checkQuiet();
     }
-  }
-
-  private boolean isMany() {
-    return (state.get() & (EvdState.POLICY | EvdState.RUNNING)) > EvdState.NOTIFY;
   }
 
   /** Takes the turn for this thread, unless upcalls are enabled or running. */
@@ -533,15 +538,13 @@ final class EvdImpl implements Evd {
     checkOpen(call);
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK);
-    } else if (Dispatcher.isInUpcallOf(this) && (state.get() & EvdState.UPCALL) != 0 && !isMany()) {
+    } else if (Dispatcher.isInTurnOf(this)) {
       settle();
-      settled = true;
       setPolicy(to, policy);
     } else if (takeTurn(false)) {
       settle();
       setPolicy(to, policy);
-      advanceDrains();
-      apply(EvdState.LEAVE, 0);
+      leave();
     } else {
       // Upcalls are enabled or one is running: what is there was signalled to them.
       setPolicy(to, policy);
@@ -550,11 +553,12 @@ final class EvdImpl implements Evd {
 
   /**
    * What is there is old: it is moved into the stash, so that the queues can be armed, and its
-   * signals are forgotten. What arrives from now on signals again.
+   * signals are forgotten. What arrives from now on signals again. This thread holds the turn.
    */
   private void settle() {
     serve(state.apply(EvdState.RESUME, 0) | EvdState.CQ);
     merger.collect();
+    settled = true;
   }
 
   private void setPolicy(final Target to, final long policy) {
@@ -684,8 +688,11 @@ final class EvdImpl implements Evd {
 
   /** An endpoint is being closed: drains what of it comes here. */
   void drainOf(final EndpointImpl endpoint) {
-    draining = true;
-    control(() -> drains.add(endpoint));
+    control(
+        () -> {
+          drains.add(endpoint);
+          draining = true; // from here on a completion makes a turn, whatever the policy
+        });
   }
 
   // Closing.

@@ -80,9 +80,14 @@ final class Merger {
     return false;
   }
 
+  /** Whether completions wait in the stash. */
+  boolean hasMoreCompletionsInMemory() {
+    return !stash.ready.isEmpty();
+  }
+
   /** Whether events wait in memory. */
   boolean hasMoreInMemory() {
-    return !stash.ready.isEmpty() || !lane.isEmpty();
+    return hasMoreCompletionsInMemory() || !lane.isEmpty();
   }
 
   /** Whether there is an event, in memory or in a completion queue. */

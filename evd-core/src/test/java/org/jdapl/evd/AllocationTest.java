@@ -9,8 +9,8 @@ import java.time.Duration;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
-import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -21,15 +21,16 @@ import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Counts the bytes that the event path allocates. Assertions are off: they make copies of events. */
+/**
+ * Counts the bytes that the event path allocates. Assertions are off: they make copies of events.
+ */
 @Tag("allocation")
 class AllocationTest {
 
   private static final int BURST = 16;
   private static final int RUNS = 3;
   private static final int EVENTS = 10_000_000;
-  private static final ThreadMXBean THREADS =
-      (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   private static final class Count implements EventHandler {
     private long completions;

@@ -87,7 +87,7 @@ final class EvdModel implements Explorer.Model {
 
     @Override
     public String toString() {
-      return arm + " " + hint + " " + script;
+      return arm + " " + hint + ", " + completions + "+" + posts + " events, " + script;
     }
   }
 

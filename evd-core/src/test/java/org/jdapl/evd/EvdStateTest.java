@@ -233,7 +233,7 @@ class EvdStateTest {
       }
     },
 
-    QUIET_DOES_NOT_WAIT_FOR_THE_UPCALL("quiet in an upcall") {
+    QUIET_DOES_NOT_WAIT_FOR_THE_UPCALL("an upcall starts after the teardown") {
       @Override
       Setup where() {
         return super.where().withScript(Op.DISABLE, Op.WHEN_QUIET, Op.CHECK_QUIET);

@@ -31,9 +31,9 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
 /**
- * A provider that completes everything at once and moves no data: a send completes together with the
- * oldest receive of the same queue pair. It allocates nothing on the way, so that what is measured over
- * it is the dispatcher. Confined to one thread.
+ * A provider that completes everything at once and moves no data: a send completes together with
+ * the oldest receive of the same queue pair. It allocates nothing on the way, so that what is
+ * measured over it is the dispatcher. Confined to one thread.
  */
 final class Loopback implements VerbsProvider, Device {
 
@@ -116,8 +116,7 @@ final class Loopback implements VerbsProvider, Device {
   }
 
   @Override
-  public CmListener listen(
-      final long service, final int backlog, final CmListenHandler handler) {
+  public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
     throw VerbsException.unsupported("listen", name());
   }
 

@@ -1,8 +1,8 @@
 package org.jdapl.evd;
 
 /**
- * A mistake to plant: the code broken in one place, so that a rule does not hold any more. The rule's
- * tests must find it.
+ * A mistake to plant: the code broken in one place, so that a rule does not hold any more. The
+ * rule's tests must find it.
  *
  * @param rule the rule, such as U03.
  * @param story what is wrong.
@@ -11,8 +11,7 @@ package org.jdapl.evd;
  * @param wrong what replaces it.
  * @param where the cases the rule's tests run over; see {@link SimCase#all}.
  */
-record Mistake(
-    String rule, String story, String file, String right, String wrong, String where) {
+record Mistake(String rule, String story, String file, String right, String wrong, String where) {
 
   private static final String VIRTUAL =
       "virtual time, seed 42, arm=weak hint=none second-arm=ignored delivery=push concurrency=serial";

@@ -15,7 +15,9 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs the tests of one rule; loaded together with the broken code by a class loader of its own. */
+/**
+ * Runs the tests of one rule; loaded together with the broken code by a class loader of its own.
+ */
 public final class MistakeRun implements Callable<String> {
 
   private static final List<Class<?>> TESTS =
@@ -48,10 +50,7 @@ public final class MistakeRun implements Callable<String> {
   public String call() {
     final LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(
-                TESTS.stream()
-                    .map(test -> (DiscoverySelector) selectClass(test))
-                    .toList())
+            .selectors(TESTS.stream().map(test -> (DiscoverySelector) selectClass(test)).toList())
             .filters((PostDiscoveryFilter) this::isOfTheRule)
             .build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
@@ -62,7 +61,8 @@ public final class MistakeRun implements Callable<String> {
     }
     return summary.getFailures().stream()
         .findFirst()
-        .map(failure -> failure.getTestIdentifier().getDisplayName() + ": " + failure.getException())
+        .map(
+            failure -> failure.getTestIdentifier().getDisplayName() + ": " + failure.getException())
         .orElse(null);
   }
 

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Plants each mistake of {@link Mistakes} in a copy of the code, and expects the tests of its rule to
- * find it: a guard that nobody has seen fail is not tested.
+ * Plants each mistake of {@link Mistakes} in a copy of the code, and expects the tests of its rule
+ * to find it: a guard that nobody has seen fail is not tested.
  */
 @Tag("mistakes")
 class MistakesTest {
