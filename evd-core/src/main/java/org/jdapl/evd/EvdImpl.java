@@ -134,8 +134,13 @@ final class EvdImpl implements Evd {
   /** Does an operation of the state word, and publishes the token if it made one. */
   private long apply(final int operation, final long argument) {
     final long before = state.apply(operation, argument);
-    if (before >= 0 && EvdState.madeToken(before, EvdState.next(before, operation, argument))) {
-      dispatcher.ready(this);
+    if (before >= 0) {
+      final long after = EvdState.next(before, operation, argument);
+      if (EvdState.madeToken(before, after)) {
+        // upcalls of MANY are to run at once, so their tokens go round
+        final boolean many = (after & EvdState.POLICY) == EvdState.MANY;
+        (many ? ia.nextDispatcher() : dispatcher).ready(this);
+      }
     }
     return before;
   }

@@ -407,6 +407,10 @@ final class IaImpl implements InterfaceAdapter {
     return device;
   }
 
+  Dispatcher nextDispatcher() {
+    return runtime.nextDispatcher();
+  }
+
   Reaper reaper() {
     return reaper;
   }

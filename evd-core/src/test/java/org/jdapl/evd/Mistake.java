@@ -1,22 +1,32 @@
 package org.jdapl.evd;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
- * A mistake to plant: the code broken in one place, so that a rule does not hold any more. The
- * rule's tests must find it.
+ * A mistake to plant: the code broken so that a rule does not hold any more. The rule's tests must find
+ * it.
  *
  * @param rule the rule, such as U03.
  * @param story what is wrong.
- * @param file the file of org.jdapl.evd it is planted in.
- * @param right the text to replace; it stands there exactly once.
- * @param wrong what replaces it.
+ * @param edits how the code is broken.
  * @param where the cases the rule's tests run over; see {@link SimCase#all}.
  */
-record Mistake(String rule, String story, String file, String right, String wrong, String where) {
+record Mistake(String rule, String story, List<Edit> edits, String where) {
 
   private static final String VIRTUAL =
       "virtual time, seed 42, arm=weak hint=none second-arm=ignored delivery=push concurrency=serial";
   private static final String THREADS =
       "threads, arm=weak hint=none second-arm=ignored delivery=push concurrency=serial";
+
+  /**
+   * A change of a source file.
+   *
+   * @param file its name.
+   * @param right the text to replace; it stands there exactly once.
+   * @param wrong what replaces it.
+   */
+  record Edit(String file, String right, String wrong) {}
 
   static Mistake of(
       final String rule,
@@ -24,12 +34,19 @@ record Mistake(String rule, String story, String file, String right, String wron
       final String file,
       final String right,
       final String wrong) {
-    return new Mistake(rule, story, file, right, wrong, VIRTUAL);
+    return new Mistake(rule, story, List.of(new Edit(file, right, wrong)), VIRTUAL);
+  }
+
+  /** The same with one more change. */
+  Mistake with(final String file, final String right, final String wrong) {
+    final List<Edit> more = new ArrayList<>(edits);
+    more.add(new Edit(file, right, wrong));
+    return new Mistake(rule, story, more, where);
   }
 
   /** The same, to be found by tests that need threads. */
   Mistake withThreads() {
-    return new Mistake(rule, story, file, right, wrong, THREADS);
+    return new Mistake(rule, story, edits, THREADS);
   }
 
   @Override

@@ -10,11 +10,14 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
@@ -31,13 +34,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("mistakes")
 class MistakesTest {
 
-  private static final Path SOURCES = Path.of("src/main/java/org/jdapl/evd");
-  private static final long SECONDS = 60;
+  private static final List<Path> SOURCES =
+      List.of(
+          Path.of("src/main/java/org/jdapl/evd"),
+          Path.of("../providers/spi/src/main/java/org/jdapl/verbs"));
+  private static final long SECONDS = 30;
 
+  @TempDir Path sources;
   @TempDir Path classes;
 
   @ParameterizedTest
-  @MethodSource("org.jdapl.evd.Mistakes#all")
+  @MethodSource("wanted")
   void shouldBeFound(final Mistake mistake) throws Exception {
     compile(mistake);
 
@@ -47,21 +54,28 @@ class MistakesTest {
     assertThat(found).as(mistake + ": survives the tests of its rule").isNotNull();
   }
 
+  /** All; -Djdapl.mistake=TEXT leaves those whose name has that text. */
+  static Stream<Mistake> wanted() {
+    final String wanted = System.getProperty("jdapl.mistake", "");
+    return Mistakes.all().filter(mistake -> mistake.toString().contains(wanted));
+  }
+
+  /** Compiles the broken files; the class path has all others. */
   private void compile(final Mistake mistake) throws IOException {
-    final Path copies = Files.createDirectory(classes.resolve("sources"));
+    final Map<String, String> broken = new LinkedHashMap<>();
+    for (final Mistake.Edit edit : mistake.edits()) {
+      final String text =
+          broken.containsKey(edit.file())
+              ? broken.get(edit.file())
+              : Files.readString(sourceOf(edit.file()));
+      assertThat(text.split(Pattern.quote(edit.right()), -1))
+          .as("%s: \"%s\" stands exactly once in %s", mistake, edit.right(), edit.file())
+          .hasSize(2);
+      broken.put(edit.file(), text.replace(edit.right(), edit.wrong()));
+    }
     final List<Path> files = new ArrayList<>();
-    try (Stream<Path> sources = Files.list(SOURCES)) {
-      for (final Path source : sources.toList()) {
-        final String name = source.getFileName().toString();
-        String text = Files.readString(source);
-        if (name.equals(mistake.file())) {
-          assertThat(text.split(java.util.regex.Pattern.quote(mistake.right()), -1))
-              .as(mistake + ": the text to break stands exactly once in " + name)
-              .hasSize(2);
-          text = text.replace(mistake.right(), mistake.wrong());
-        }
-        files.add(Files.writeString(copies.resolve(name), text));
-      }
+    for (final Map.Entry<String, String> file : broken.entrySet()) {
+      files.add(Files.writeString(sources.resolve(file.getKey()), file.getValue()));
     }
     final JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     final StringWriter messages = new StringWriter();
@@ -78,6 +92,14 @@ class MistakesTest {
               .call();
       assertThat(compiled).as(mistake + " does not compile: " + messages).isTrue();
     }
+  }
+
+  private static Path sourceOf(final String file) {
+    return SOURCES.stream()
+        .map(folder -> folder.resolve(file))
+        .filter(Files::exists)
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no source file " + file));
   }
 
   /** What found it; a test that does not end has found it as well. */

@@ -30,7 +30,7 @@ record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
   /** Each arm model with each hint and each delivery, on virtual time. */
   static Stream<SimCase> virtualTime() {
     return models()
-        .map(model -> model.withLatency(0, LATENCY).withCmLatency(LATENCY, 3 * LATENCY))
+        .map(model -> model.withLatency(0, LATENCY).withCmLatency(0, 3 * LATENCY))
         .map(model -> new SimCase(true, model, 1, Long.getLong("jdapl.seed", 42)));
   }
 

@@ -612,6 +612,28 @@ public abstract class TeardownContract extends Contract {
   }
 
   @Test
+  void required_T07_anEvdThatNothingUsesIsNotClosedInsideItsOwnUpcallEither() {
+    final Evd evd = softwareEvd(8);
+    final Recorder seen = recorder(evd);
+    final AtomicReference<CompletionStage<DrainReport>> closing = new AtomicReference<>();
+    final AtomicBoolean early = new AtomicBoolean();
+    seen.at(
+        1,
+        () -> {
+          final CompletionStage<DrainReport> stage = evd.closeAsync(BOUND);
+          early.set(stage.toCompletableFuture().isDone());
+          closing.set(stage);
+        });
+    evd.upcall(seen);
+
+    post(evd, 1);
+    await(() -> closing.get() != null, "closing inside the upcall returns at once");
+    await(closing.get(), "the close after the upcall");
+
+    assertThat(early.get()).as(why("never complete inside the upcall")).isFalse();
+  }
+
+  @Test
   void required_T07_closeIsABarrierAgainstNotifications() {
     for (int round = 0; round < 10; round++) {
       final Pair pair = Pair.connected(this);

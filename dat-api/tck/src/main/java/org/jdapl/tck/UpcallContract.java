@@ -338,6 +338,12 @@ public abstract class UpcallContract extends Contract {
   @Test
   void required_U04_atQuiescenceAnEnabledEvdHoldsNoEvent() {
     for (final Concurrency concurrency : List.of(Concurrency.SINGLE_INSTANCE, many(3))) {
+      final Evd flooded = softwareEvd(1000);
+      postMany(flooded, 1000);
+      final Recorder many = recorder(flooded).atMost(concurrency.limit());
+      flooded.upcall(many, concurrency, Invoke.ON_ANY);
+      awaitCount(many, 1000, "more than one turn takes");
+
       final Pair pair = Pair.connected(this);
       final Side side = pair.passive;
       final Recorder seen = side.seen;
@@ -507,7 +513,7 @@ public abstract class UpcallContract extends Contract {
   @Test
   void required_U05_manyRunsNoMoreThanItsLimitAtOnce() {
     assumeFalse(bench.isVirtual(), "needs real threads");
-    final int limit = 3;
+    final int limit = 1;
     final Evd evd = softwareEvd(64);
     final Recorder seen = recorder(evd, limit);
     final CountDownLatch release = new CountDownLatch(1);

@@ -188,6 +188,7 @@ final class SimCmId implements CmId {
 
   private void sendDisconnect() {
     final SimCmId to = peer;
+    lastSent = Math.max(lastSent, to.qp.lastAnswer());
     send(() -> to.disconnectArrived(this));
   }
 

@@ -54,6 +54,7 @@ final class SimQp extends SimObject implements QueuePair {
   // Guarded by the wire.
   private long arrived;
   private long answered;
+  private long lastAnswer;
   private boolean refused; // a request failed at the peer, nothing more goes out
   private SimQp peer;
   private SimCmId id;
@@ -230,6 +231,7 @@ final class SimQp extends SimObject implements QueuePair {
       } else {
         final long delay = latency.draw();
         wqe.answer = fabric.now() + delay;
+        lastAnswer = Math.max(lastAnswer, wqe.answer);
         fabric.lane().submit(answers, delay);
       }
     }
@@ -261,6 +263,11 @@ final class SimQp extends SimObject implements QueuePair {
       }
     }
     return 0;
+  }
+
+  /** When the last answer that is under way arrives: no message of the peer overtakes it. */
+  long lastAnswer() {
+    return lastAnswer;
   }
 
   /** Lets answers come back, in order; in virtual time one. */

@@ -1,0 +1,666 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.evd.ScriptedDevice.Behavior;
+import org.jdapl.evd.ScriptedDevice.Hint;
+import org.jdapl.evd.ScriptedDevice.Notify;
+import org.jdapl.evd.ScriptedDevice.Point;
+import org.jdapl.evd.ScriptedDevice.ScriptedCq;
+import org.jdapl.verbs.ArmModel;
+import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Section A of the contract over a device that is all scripted, driven by hand. */
+class ArmContractTest {
+
+  static Stream<Behavior> behaviors() {
+    final List<Behavior> all = new ArrayList<>();
+    for (final SecondArm second : SecondArm.values()) {
+      for (final Behavior arm :
+          List.of(
+              Behavior.WEAK,
+              Behavior.STRONG,
+              new Behavior(
+                  ArmModel.UNKNOWN, false, Hint.NONE, ArmedAfterHint.UNKNOWN, SecondArm.UNKNOWN),
+              new Behavior(
+                  ArmModel.UNKNOWN, true, Hint.NONE, ArmedAfterHint.UNKNOWN, SecondArm.UNKNOWN))) {
+        all.add(arm.withSecondArm(second));
+        for (final ArmedAfterHint armed : ArmedAfterHint.values()) {
+          all.add(arm.withHint(Hint.EXACT, armed).withSecondArm(second));
+          all.add(arm.withHint(Hint.LYING, armed).withSecondArm(second));
+        }
+      }
+    }
+    return all.stream();
+  }
+
+  /** A bed that does something when it comes by a point for the n-th time. */
+  private static final class PointBed extends ScriptedBed {
+
+    private final int first;
+    private final int second;
+    private int points;
+
+    PointBed(final Behavior behavior, final Notify notify, final int first, final int second) {
+      super(behavior, 3);
+      this.first = first;
+      this.second = second;
+      cq().notifies(notify);
+      cq().hook(point -> pass());
+    }
+
+    void pass() {
+      final int point = points++;
+      if (point == first) {
+        complete(1);
+      }
+      if (point == second) {
+        complete(1);
+      }
+    }
+
+    int run() {
+      complete(1);
+      evd.upcall(this);
+      do {
+        settle();
+        pass();
+      } while (cq().release() > 0 || points <= second);
+      settle();
+      return points;
+    }
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      super.onCompletion(event);
+      pass();
+    }
+
+    @Override
+    public void onTurnEnd(final Evd from) {
+      pass();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A01_everyCompletionIsDeliveredWhenEverItArrives(final Behavior behavior) {
+    for (final Notify notify : List.of(Notify.AT_ONCE, Notify.TWICE, Notify.HELD)) {
+      int points = 12;
+      for (int first = 0; first < points; first++) {
+        for (int second = first; second < points; second++) {
+          final PointBed bed = new PointBed(behavior, notify, first, second);
+          points = Math.max(points, Math.min(40, bed.run()));
+          assertThat(bed.cookies)
+              .as("%s, one more at points %d and %d of %d", notify, first, second, points)
+              .containsExactly(ScriptedBed.upTo(3));
+          assertThat(bed.cq().overlaps()).isZero();
+        }
+      }
+    }
+  }
+
+  /** A bed that does something once, where it comes by. */
+  private static final class OnceBed extends ScriptedBed {
+
+    private Runnable atTurnEnd = () -> {};
+    private Runnable atPoint = () -> {};
+    private Point where = Point.POLL;
+    private int skipped;
+
+    OnceBed(final Behavior behavior, final int receives) {
+      super(behavior, receives);
+      cq().hook(this::at);
+    }
+
+    void onceAtTurnEnd(final Runnable action) {
+      atTurnEnd = action;
+    }
+
+    /** At the next such point but some. */
+    void onceAt(final Point point, final int skip, final Runnable action) {
+      where = point;
+      skipped = skip;
+      atPoint = action;
+    }
+
+    private void at(final Point point) {
+      if (point == where && skipped-- == 0) {
+        final Runnable action = atPoint;
+        atPoint = () -> {};
+        action.run();
+      }
+    }
+
+    @Override
+    public void onTurnEnd(final Evd from) {
+      final Runnable action = atTurnEnd;
+      atTurnEnd = () -> {};
+      action.run();
+    }
+  }
+
+  /** What one notified completion costs, and one that another follows between poll and arm. */
+  private record Cost(Behavior behavior, int alone, int followed) {}
+
+  static Stream<Cost> costs() {
+    return Stream.of(
+        new Cost(Behavior.WEAK, 3, 3),
+        new Cost(Behavior.STRONG, 2, 4),
+        new Cost(Behavior.WEAK.withHint(Hint.EXACT, ArmedAfterHint.YES), 2, 3),
+        new Cost(Behavior.WEAK.withHint(Hint.EXACT, ArmedAfterHint.NO), 2, 5),
+        new Cost(Behavior.WEAK.withHint(Hint.ALWAYS, ArmedAfterHint.YES), 3, 3),
+        new Cost(Behavior.STRONG.withHint(Hint.EXACT, ArmedAfterHint.YES), 2, 4),
+        new Cost(Behavior.STRONG.withHint(Hint.ALWAYS, ArmedAfterHint.YES), 2, 4));
+  }
+
+  @ParameterizedTest
+  @MethodSource("costs")
+  void required_A02_noPollOrArmIsMadeButTheNecessary(final Cost cost) {
+    final OnceBed bed = new OnceBed(cost.behavior(), 3);
+    bed.enable();
+    int before = bed.cq().calls();
+    bed.complete(1);
+    bed.settle();
+    assertThat(bed.cq().calls() - before).as("alone").isEqualTo(cost.alone());
+
+    before = bed.cq().calls();
+    bed.onceAt(Point.ARM, 0, () -> bed.complete(1));
+    bed.complete(1);
+    bed.settle();
+    assertThat(bed.cq().calls() - before).as("followed").isEqualTo(cost.followed());
+    bed.assertDelivered(3);
+    assertThat(bed.evd.statistics().spurious()).isZero();
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A03_whatIsSignalledBetweenTheLookAndIdleIsServed(final Behavior behavior) {
+    final OnceBed bed = new OnceBed(behavior, 4);
+    bed.enable();
+    bed.complete(1);
+    bed.onceAtTurnEnd(() -> bed.complete(1));
+    bed.settle();
+    bed.assertDelivered(2);
+    bed.complete(1);
+    bed.onceAtTurnEnd(() -> bed.evd.postSoftwareEvent("at the end of the turn"));
+    bed.settle();
+    bed.assertDelivered(3);
+    assertThat(bed.payloads).containsExactly("at the end of the turn");
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(4);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_A03_aSoftwareEventThatComesInTheMiddleOfACallIsServed(final Point point) {
+    final OnceBed bed = new OnceBed(Behavior.WEAK, 2);
+    bed.enable();
+    bed.onceAt(point, 0, () -> bed.evd.postSoftwareEvent(point));
+    bed.complete(1);
+    bed.settle();
+    assertThat(bed.payloads).containsExactly(point);
+    bed.onceAt(point, 0, () -> bed.evd.postSoftwareEvent("found nothing else"));
+    bed.cq().notifyNow();
+    bed.settle();
+    assertThat(bed.payloads).containsExactly(point, "found nothing else");
+    bed.assertDelivered(1);
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A04_aNotificationThatComesLateIsFollowedByANewArm(final Behavior behavior) {
+    final ScriptedBed bed = new ScriptedBed(behavior, 5);
+    bed.enable();
+    for (int i = 0; i < 4; i++) {
+      bed.cq().notifies(Notify.HELD);
+      bed.complete(1);
+      bed.cq().notifyNow(); // a queue is polled for another reason, and armed a second time
+      bed.settle();
+      bed.assertDelivered(i + 1);
+      bed.cq().notifies(Notify.AT_ONCE);
+      bed.cq().release();
+      bed.settle();
+    }
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 15, 16, 17, 31, 32, 33, 47, 48, 63})
+  void required_A05_aFullBatchIsNotTakenForEmpty(final int count) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, count);
+    bed.enable();
+    final int arms = bed.cq().armCalls();
+    final int calls = bed.cq().calls();
+    bed.complete(count);
+    assertThat(bed.jdapl.turn()).isTrue();
+    bed.assertDelivered(count);
+    assertThat(bed.cq().armCalls() - arms).isOne();
+    final int fullBatches = count / CqFeed.BATCH;
+    assertThat(bed.cq().calls() - calls).isEqualTo(fullBatches + 3);
+    assertThat(bed.jdapl.turn()).as("idle").isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {64, 65, 80, 127, 128, 129, 200})
+  void required_A05_withItsBudgetUsedUpItStaysScheduledAndUnarmed(final int count) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, count);
+    bed.enable();
+    final int arms = bed.cq().armCalls();
+    bed.complete(count);
+    int left = count;
+    while (left >= 64) {
+      left -= 64;
+      assertThat(bed.jdapl.turn()).isTrue();
+      bed.assertDelivered(count - left);
+      assertThat(bed.cq().armCalls()).as("not armed").isEqualTo(arms);
+      assertThat(bed.cq().isArmed()).isFalse();
+    }
+    assertThat(bed.jdapl.turn()).as("still scheduled").isTrue();
+    bed.assertDelivered(count);
+    assertThat(bed.cq().armCalls() - arms).isOne();
+    assertThat(bed.jdapl.turn()).as("idle").isFalse();
+  }
+
+  @Test
+  void required_A05_theLookFillsTheBatchAndNothingIsLeft() {
+    final OnceBed bed = new OnceBed(Behavior.WEAK, 64);
+    bed.enable();
+    bed.onceAt(Point.ARMED, 0, () -> bed.complete(40));
+    bed.complete(3);
+    bed.settle();
+    bed.assertDelivered(43);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(44);
+  }
+
+  @Test
+  @Timeout(60)
+  void required_A07_oneThreadAtATimePollsAQueue() throws InterruptedException {
+    final int total = 20_000;
+    final ScriptedDevice device =
+        new ScriptedDevice(Behavior.WEAK.withSecondArm(SecondArm.COUNTED));
+    try (Jdapl jdapl = Jdapl.with(device).dispatchers(2).start()) {
+      final InterfaceAdapter ia = jdapl.open();
+      final PollRace race = new PollRace(device, ia, total);
+      race.run();
+      assertThat(race.cq().overlaps()).isZero();
+      assertThat(race.delivered).hasSize(total);
+      assertThat(race.twice).hasValue(0);
+      ia.closeAbruptly(Duration.ofSeconds(5));
+    }
+  }
+
+  /**
+   * Completions by one thread, notifications by three, and a consumer who dequeues whenever he is
+   * let.
+   */
+  private static final class PollRace implements EventHandler {
+
+    private static final int WINDOW = 128;
+
+    private final ScriptedDevice device;
+    private final int total;
+    private final Evd evd;
+    private final Endpoint endpoint;
+    private final Lmr lmr;
+    private final Set<Long> delivered = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger twice = new AtomicInteger();
+    private final AtomicInteger handedOut = new AtomicInteger();
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    PollRace(final ScriptedDevice device, final InterfaceAdapter ia, final int total) {
+      this.device = device;
+      this.total = total;
+      final ProtectionZone pz = ia.createPz();
+      lmr =
+          pz.createLmr(
+              ByteBuffer.allocateDirect(8),
+              Privilege.LOCAL_READ,
+              Privilege.LOCAL_WRITE);
+      evd = ia.createEvd(2 * WINDOW, org.jdapl.dat.Stream.DTO, org.jdapl.dat.Stream.CONNECTION);
+      endpoint =
+          ia.createEndpoint(
+              pz,
+              evd,
+              evd,
+              ia.createEvd(8, org.jdapl.dat.Stream.CONNECTION),
+              EndpointAttributes.defaults().withMaxDtos(WINDOW, 1));
+    }
+
+    ScriptedCq cq() {
+      return device.cq(0);
+    }
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      if (!delivered.add(event.cookie())) {
+        twice.incrementAndGet();
+      }
+      handedOut.incrementAndGet();
+    }
+
+    private void run() throws InterruptedException {
+      evd.upcall(this);
+      final List<Thread> threads = new ArrayList<>();
+      final CountDownLatch finished = new CountDownLatch(5);
+      threads.add(new Thread(() -> finish(this::complete, finished)));
+      threads.add(new Thread(() -> finish(this::consume, finished)));
+      for (int i = 0; i < 3; i++) {
+        threads.add(new Thread(() -> finish(this::notifyAtWill, finished)));
+      }
+      threads.forEach(Thread::start);
+      assertThat(finished.await(50, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private void finish(final Runnable work, final CountDownLatch finished) {
+      try {
+        work.run();
+      } finally {
+        done.set(true);
+        finished.countDown();
+      }
+    }
+
+    private void complete() {
+      for (int posted = 0; posted < total; ) {
+        if (posted - handedOut.get() < WINDOW) {
+          if (endpoint.postReceive(lmr, 0, 8, posted) == Outcome.SUCCESS) {
+            posted++;
+            device.qp(0).completeReceives(1);
+          }
+        } else {
+          Thread.yield();
+        }
+      }
+      while (handedOut.get() < total && !done.get()) {
+        Thread.yield();
+      }
+    }
+
+    private void notifyAtWill() {
+      while (!done.get()) {
+        cq().notifyNow();
+        Thread.yield();
+      }
+    }
+
+    private void consume() {
+      while (!done.get()) {
+        evd.disable();
+        for (int i = 0; i < 20; i++) {
+          try {
+            if (evd.dequeue(this) == Outcome.QUEUE_EMPTY) {
+              break;
+            }
+          } catch (final DatException e) {
+            Thread.yield(); // an upcall is still running
+          }
+        }
+        evd.upcall(this);
+        Thread.yield();
+      }
+      evd.upcall(this);
+    }
+  }
+
+  // A09
+
+  private static ScriptedBed flooded(final Behavior behavior) {
+    final ScriptedBed bed = new ScriptedBed(behavior, 8);
+    bed.enable();
+    for (int i = 0; i < 16; i++) {
+      bed.cq().notifyNow();
+      bed.settle();
+    }
+    return bed;
+  }
+
+  @Test
+  void required_A09_after16EmptyNotificationsTheyCostNothing() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    bed.enable();
+    for (int i = 1; i <= 16; i++) {
+      final int calls = bed.cq().calls();
+      bed.cq().notifyNow();
+      bed.settle();
+      assertThat(bed.cq().calls() - calls).isEqualTo(3);
+      assertThat(bed.evd.statistics().spurious()).isEqualTo(i);
+    }
+    final int calls = bed.cq().calls();
+    for (int i = 0; i < 10_000; i++) {
+      bed.cq().notifyNow();
+    }
+    bed.settle();
+    assertThat(bed.cq().calls()).isEqualTo(calls);
+    assertThat(bed.cq().isArmed()).isTrue();
+  }
+
+  @Test
+  void required_A09_theQueueIsPolledOnATimerFrom1To64Milliseconds() {
+    final ScriptedBed bed = flooded(Behavior.WEAK);
+    final List<Integer> polls = new ArrayList<>();
+    for (int milli = 1; milli <= 300; milli++) {
+      final int calls = bed.cq().calls();
+      bed.cq().notifyNow();
+      bed.pass(Duration.ofMillis(1));
+      if (bed.cq().calls() > calls) {
+        assertThat(bed.cq().calls() - calls).isEqualTo(3);
+        polls.add(milli);
+      }
+    }
+    assertThat(polls).containsExactly(1, 3, 7, 15, 31, 63, 127, 191, 255);
+  }
+
+  @Test
+  void required_A09_aCompletionEndsTheTimer() {
+    final ScriptedBed bed = flooded(Behavior.WEAK);
+    bed.pass(Duration.ofMillis(1));
+    bed.complete(1);
+    bed.settle();
+    bed.pass(Duration.ofMillis(2));
+    bed.assertDelivered(1);
+    for (int i = 0; i < 4; i++) {
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(2 + i);
+    }
+    final long spurious = bed.evd.statistics().spurious();
+    for (int i = 0; i < 16; i++) {
+      bed.cq().notifyNow();
+      bed.settle();
+    }
+    assertThat(bed.evd.statistics().spurious() - spurious).isEqualTo(16);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(5);
+    bed.pass(Duration.ofMillis(1));
+    bed.assertDelivered(6);
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A09_aCompletionIsFoundAtTheTimersPollAtTheLatest(final Behavior behavior) {
+    final ScriptedBed bed = flooded(behavior);
+    for (int i = 0; i < 10; i++) {
+      bed.pass(Duration.ofMillis(64));
+    }
+    bed.complete(1);
+    bed.pass(Duration.ofMillis(64));
+    bed.pass(Duration.ofMillis(64));
+    bed.assertDelivered(1);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(2);
+  }
+
+  /** A queue that is armed by the timer's poll, and notifies before that poll returned. */
+  @Test
+  void required_A09_aNotificationDuringTheTimersPollCounts() {
+    final ScriptedBed bed = flooded(Behavior.WEAK);
+    final int[] polls = {0};
+    bed.cq()
+        .hook(
+            point -> {
+              if (point == Point.POLLED && ++polls[0] == 2) {
+                bed.complete(1);
+              }
+            });
+    bed.complete(1);
+    bed.pass(Duration.ofMillis(1));
+    bed.pass(Duration.ofSeconds(1));
+    bed.assertDelivered(2);
+  }
+
+  @Test
+  void required_A09_notificationsCountAgainOnceTheTimersPollFoundTheQueueSound() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    bed.cq().failPoll(() -> new VerbsException("poll_cq", "cq", VerbsException.EAGAIN, "once"));
+    bed.enable();
+    bed.pass(Duration.ofMillis(1));
+    assertThat(bed.cq().isArmed()).isTrue();
+    bed.complete(1);
+    bed.pass(Duration.ofSeconds(1));
+    bed.assertDelivered(1);
+  }
+
+  @Test
+  void required_A09_aQueueThatHintsForEverAndWillNotArmIsPolledOnTheTimer() {
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK.withHint(Hint.ALWAYS, ArmedAfterHint.NO), 4);
+    bed.enable();
+    final int calls = bed.cq().calls();
+    assertThat(calls).isLessThan(10);
+    bed.complete(1);
+    bed.settle();
+    assertThat(bed.cq().calls()).as("nothing until the timer").isEqualTo(calls);
+    bed.pass(Duration.ofMillis(1));
+    bed.assertDelivered(1);
+    for (int i = 0; i < 3; i++) {
+      bed.complete(1);
+      bed.pass(Duration.ofMillis(64));
+      bed.assertDelivered(2 + i);
+    }
+  }
+
+  @Test
+  void required_A09_theTimerGoesOnWhileTheEvdIsDisabled() {
+    final ScriptedBed bed = flooded(Behavior.WEAK);
+    bed.evd.disable();
+    bed.complete(1);
+    bed.pass(Duration.ofMillis(1));
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+    bed.assertDelivered(1);
+    bed.enable();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(2);
+  }
+
+  // E11, U14
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 15, 16, 17})
+  void required_E11_theStashSurvivesDisablingInTheMiddleOfABatch(final int disableAt) {
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 40) {
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            super.onCompletion(event);
+            if (cookies.size() == disableAt) {
+              evd.disable();
+            }
+          }
+        };
+    bed.enable();
+    bed.complete(20);
+    bed.settle();
+    bed.assertDelivered(disableAt);
+    final int stashed = Math.min(20, (disableAt + 15) / 16 * 16) - disableAt;
+    final int calls = bed.cq().calls();
+    for (int i = 1; i <= stashed; i++) {
+      assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+      bed.assertDelivered(disableAt + i);
+    }
+    assertThat(bed.cq().calls()).as("all of the stash").isEqualTo(calls);
+    assertThat(bed.evd.drain(bed, 100)).isEqualTo(20 - disableAt - stashed);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    bed.complete(1);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+    bed.enable();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(22);
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_U14_aTurnThatNoQueueStartedMakesNoProviderCall(final Behavior behavior) {
+    final ScriptedBed bed = new ScriptedBed(behavior, 1);
+    bed.enable();
+    final int calls = bed.cq().calls();
+    final long counted = bed.evd.statistics().providerCalls();
+    for (int i = 0; i < 100; i++) {
+      bed.evd.postSoftwareEvent(i);
+      if (i % 3 == 0) {
+        bed.settle();
+      }
+    }
+    bed.settle();
+    assertThat(bed.payloads).hasSize(100);
+    assertThat(bed.cq().calls()).isEqualTo(calls);
+    assertThat(bed.evd.statistics().providerCalls()).isEqualTo(counted);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(1);
+  }
+
+  @Test
+  void required_U14_softwareEventsThatAreDequeuedMakeNoProviderCall() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    final int calls = bed.cq().calls();
+    for (int i = 0; i < 8; i++) {
+      bed.evd.postSoftwareEvent(i);
+    }
+    assertThat(bed.evd.drain(bed, 100)).isEqualTo(8);
+    assertThat(bed.cq().calls()).isEqualTo(calls);
+    bed.complete(1);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+    bed.assertDelivered(1);
+  }
+}

@@ -1,0 +1,376 @@
+package org.jdapl.evd;
+
+import java.util.stream.Stream;
+
+/** The mistakes to plant: at least one for each rule that this module keeps. */
+final class Mistakes {
+
+  private Mistakes() {}
+
+  static Stream<Mistake> all() {
+    return Stream.of(
+            events(), upcalls(), upcallsWithThreads(), merge(), arming(), teardown(), errors())
+        .flatMap(mistakes -> mistakes);
+  }
+
+  private static Stream<Mistake> events() {
+    return Stream.of(
+        Mistake.of(
+            "E01",
+            "the event at hand is taken when the policy changed meanwhile, and lost",
+            "EvdImpl.java",
+            "if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {",
+            "if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {"
+                + " merger.next(handout);"),
+        Mistake.of(
+            "E02",
+            "the newest completion is handed out first",
+            "Stash.java",
+            "      append(ready, entry);\n    }",
+            "      prepend(ready, entry);\n    }"),
+        Mistake.of(
+            "E03",
+            "the numbers of events have gaps",
+            "EvdImpl.java",
+            "return sequence++;",
+            "return sequence += 2;"),
+        Mistake.of(
+            "E04",
+            "a full queue takes one more",
+            "Lane.java",
+            "offered < 0 || offered - softwareTaken >= length",
+            "offered < 0 || offered - softwareTaken > length"),
+        Mistake.of(
+            "E05",
+            "an endpoint that does not fit is let in",
+            "EvdImpl.java",
+            "completions > length - reserved",
+            "completions > length"),
+        Mistake.of(
+            "E05",
+            "a request is free again when it is polled twice over",
+            "WorkQueue.java",
+            "return posted - completed - (markersPosted - markersCompleted) >= max;",
+            "return posted - completed - (markersPosted - markersCompleted) > max;"),
+        Mistake.of(
+            "E09",
+            "events stay usable after the handler returned",
+            "Handout.java",
+            "      delivered.release();\n",
+            ""),
+        Mistake.of(
+            "E10",
+            "a boxed long for each event",
+            "EvdImpl.java",
+            "    return sequence++;",
+            "    final Long boxed = Long.valueOf(sequence++ + 1000);\n"
+                + "    spareNumber = boxed;\n"
+                + "    return boxed - 1000;\n"
+                + "  }\n"
+                + "\n"
+                + "  private volatile Object spareNumber;\n"
+                + "\n"
+                + "  Object spareNumber() {\n"
+                + "    return spareNumber;"),
+        Mistake.of(
+            "E11",
+            "the rest of a batch is dropped when the handler disables itself",
+            "EvdImpl.java",
+            "    advanceDrains();\n    final long left = settled ? 0 : left();",
+            "    advanceDrains();\n    merger.forget();\n    final long left = settled ? 0 : left();")
+            .with("Merger.java",
+                "  /** Whether completions wait in the stash. */",
+                "  void forget() {\n"
+                    + "    int entry;\n"
+                    + "    while ((entry = stash.pop(stash.ready)) != Stash.NONE) {\n"
+                    + "      stash.release(entry);\n"
+                    + "    }\n"
+                    + "  }\n\n"
+                    + "  /** Whether completions wait in the stash. */"));
+  }
+
+  private static Stream<Mistake> upcalls() {
+    return Stream.of(
+        Mistake.of(
+            "U02",
+            "a post runs the turn itself",
+            "EvdImpl.java",
+            "        (many ? ia.nextDispatcher() : dispatcher).ready(this);",
+            "        if (many || Dispatcher.isCurrent()) {\n"
+                + "          dispatcher.ready(this);\n"
+                + "        } else {\n"
+                + "          dispatcher.runHere(this);\n"
+                + "        }")
+            .with("Dispatcher.java",
+                "  boolean isByHand() {",
+                "  void runHere(final EvdImpl evd) {\n"
+                    + "    current = CURRENT.get();\n"
+                    + "    evd.turn(this);\n"
+                    + "  }\n\n"
+                    + "  boolean isByHand() {"),
+        Mistake.of(
+            "U03",
+            "going idle forgets what was signalled since",
+            "EvdState.java",
+            "case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);",
+            "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);")
+            .withThreads(),
+        Mistake.of(
+            "U04",
+            "a turn whose budget is used up is not scheduled again",
+            "EvdState.java",
+            "case LEAVE -> schedule((s & ~(TURN | UPCALL)) | argument);",
+            "case LEAVE -> (s & ~(TURN | UPCALL)) | argument;"),
+        Mistake.of(
+            "U05",
+            "NOTIFY goes on telling",
+            "EvdState.java",
+            "case NOTIFIED -> (s & POLICY) == NOTIFY ? s & ~POLICY : s;",
+            "case NOTIFIED -> s;"),
+        Mistake.of(
+            "U06",
+            "ON_NEW is taken for ON_ANY",
+            "EvdImpl.java",
+            "    if (when == Invoke.ON_ANY) {",
+            "    if (when != null) {"),
+        Mistake.of(
+            "U06",
+            "ON_NEW arms over old completions",
+            "EvdImpl.java",
+            "    merger.collect();\n    settled = true;",
+            "    settled = true;"),
+        Mistake.of(
+            "U07",
+            "anybody may dequeue while upcalls are enabled",
+            "EvdState.java",
+            "if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+            "if ((s & CLOSED) != 0) {"),
+        Mistake.of(
+            "U08",
+            "a close inside an upcall waits",
+            "IaImpl.java",
+            "if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {",
+            "if (stage != null) {"),
+        Mistake.of(
+            "U09",
+            "a queued upcall runs although the EVD was torn down",
+            "EvdState.java",
+            "    return policy != DISABLED && (s & RUNNING) == 0;",
+            "    return (s & RUNNING) == 0;")
+            .with("EvdImpl.java",
+                "(s & EvdState.POLICY) != EvdState.SINGLE || handler == null",
+                "handler == null")
+            .with("EvdImpl.java",
+                "} else if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
+                "} else if (target.events != null) {"),
+        Mistake.of(
+            "U10",
+            "a throwing handler ends the turn",
+            "EvdImpl.java",
+            "    by.holdTurn(true);\n    try {",
+            "    by.holdTurn(false);\n    try {"),
+        Mistake.of(
+            "U14",
+            "every turn polls",
+            "EvdImpl.java",
+            "    if ((bits & EvdState.CQ) != 0) {\n      merger.resume();",
+            "    {\n      merger.resume();"));
+  }
+
+  private static Stream<Mistake> upcallsWithThreads() {
+    return Stream.of(
+            Mistake.of(
+                "U01",
+                "a signal during a turn makes a second token, and the turn is not exclusive",
+                "EvdState.java",
+                "(s & (TOKEN | TURN)) == 0 && ((s & CONTROL)",
+                "(s & TOKEN) == 0 && ((s & CONTROL)")
+                .with("EvdState.java",
+                    "    if ((s & TURN) != 0) {\n      return s; // its holder schedules when it leaves\n    }\n",
+                    "")
+                .with("EvdImpl.java",
+                    "if ((before & EvdState.TURN) != 0 || (now & EvdState.TURN) == 0) {",
+                    "if ((now & EvdState.TURN) == 0) {")
+                .with(
+                    "EvdImpl.java",
+                    "(many ? ia.nextDispatcher() : dispatcher).ready(this);",
+                    "ia.nextDispatcher().ready(this);"),
+            Mistake.of(
+                "U05",
+                "MANY runs one more than its limit",
+                "EvdState.java",
+                "return (s & RUNNING) >>> 16 < (s & LIMIT) >>> LIMIT_SHIFT;",
+                "return (s & RUNNING) >>> 16 <= (s & LIMIT) >>> LIMIT_SHIFT;"),
+            Mistake.of(
+                "U05",
+                "teardown does not wait for the running upcall",
+                "EvdState.java",
+                "return (s & (UPCALL | RUNNING | POLICY)) == 0;",
+                "return (s & POLICY) == 0;"))
+        .map(Mistake::withThreads);
+  }
+
+  private static Stream<Mistake> merge() {
+    return Stream.of(
+        Mistake.of(
+            "M01",
+            "an EVD takes DTO or CONNECTION, not both",
+            "IaImpl.java",
+            "    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0) {",
+            "    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0 || (flags & 0x60) == 0x60) {"),
+        Mistake.of(
+            "M02",
+            "a completion does not wait for ESTABLISHED",
+            "EndpointImpl.java",
+            "    return !established && !ended && shares(queue);",
+            "    return false;"),
+        Mistake.of(
+            "M03",
+            "the end of a connection does not wait for completions",
+            "EndpointImpl.java",
+            "    if (!isGateOpen()) {\n      heldEnd = event;",
+            "    if (heldEnd != null) {\n      heldEnd = event;"),
+        Mistake.of(
+            "M04",
+            "each thing that ends a connection makes an event",
+            "EndpointImpl.java",
+            "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
+            "    machine.move(Trigger.END);\n    if (!ended || kind != null) {\n      ended = false;\n      offerEnd("),
+        Mistake.of(
+            "M05",
+            "a dead endpoint's completions are given to the next one",
+            "EndpointTable.java",
+            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
+            "endpoint")
+            .with("EndpointImpl.java",
+                "      evd.merger().sweep(this);",
+                "      evd.merger().unhold(this);"));
+  }
+
+  private static Stream<Mistake> arming() {
+    return Stream.of(
+        Mistake.of(
+            "A01",
+            "an arm is not followed by a look",
+            "RearmAdapter.java",
+            "if (declaration.maySleepAfter(hint)) {",
+            "if (hint == 0) {"),
+        Mistake.of(
+            "A02",
+            "a look is taken after every arm",
+            "RearmAdapter.java",
+            "if (declaration.maySleepAfter(hint)) {",
+            "if (hint < 0) {"),
+        Mistake.of(
+            "A03",
+            "a signal between arm and idle is swallowed by a plain store",
+            "EvdState.java",
+            "case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);",
+            "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);"),
+        Mistake.of(
+            "A04",
+            "a notification that was consumed is not followed by an arm",
+            "CqFeed.java",
+            "    if (mode != Mode.WAITING || due) {\n      mode = Mode.REARM;",
+            "    if (mode != Mode.WAITING || due) {\n      mode = Mode.PLAIN;"),
+        Mistake.of(
+            "A05",
+            "a full batch is taken for the last one",
+            "CqFeed.java",
+            "        if (into.size() == 0) {\n          pause();\n        }",
+            "        mode = Mode.ARMED;"),
+        Mistake.of(
+            "A07",
+            "a notification polls",
+            "CqFeed.java",
+            "      notified = true;\n",
+            "      notified = true;\n      cq.poll(new WorkCompletions(1), 1);\n"),
+        Mistake.of(
+            "A08",
+            "POLL_NEEDED is not followed by plain polls",
+            "CqFeed.java",
+            "case POLL_NEEDED -> mode = Mode.PLAIN;",
+            "case POLL_NEEDED -> mode = Mode.ARMED;"),
+        Mistake.of(
+            "A09",
+            "notifications without completions cost a poll each, for ever",
+            "CqFeed.java",
+            "if (++empties >= EMPTY_LIMIT) {",
+            "if (++empties < 0) {"));
+  }
+
+  private static Stream<Mistake> teardown() {
+    return Stream.of(
+        Mistake.of(
+            "T01",
+            "the queue pair is destroyed before it was drained",
+            "EndpointImpl.java",
+            "      if (receives.postMarker(qp, true) == 0 && requests.postMarker(qp, true) == 0) {\n"
+                + "        return;\n"
+                + "      }",
+            ""),
+        Mistake.of(
+            "T02",
+            "what was swept is not in the report",
+            "WorkQueue.java",
+            "    report.add(\n",
+            "    new ArrayList<DrainReport.Request>().add(\n"),
+        Mistake.of(
+            "T03",
+            "a post is accepted after the close's marker",
+            "WorkQueue.java",
+            "      sealed = closing;\n",
+            "")
+            .with("EndpointImpl.java",
+                "    if (requests.isSealed()\n        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
+                "    if (state == EndpointState.UNCONNECTED) {"),
+        Mistake.of(
+            "T05",
+            "a dead endpoint's completions are given to the next one",
+            "EndpointTable.java",
+            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
+            "endpoint"),
+        Mistake.of(
+            "T06",
+            "the queue of an error completion is told by its opcode",
+            "Merger.java",
+            "    final WorkQueue queue = endpoint.queue(wrId);\n    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
+            "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
+                + "    final WorkQueue queue =\n"
+                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0 : WorkQueue.REQUEST_QUEUE));"),
+        Mistake.of(
+            "T07",
+            "an EVD closed inside its own upcall closes its completion queues there",
+            "EvdImpl.java",
+            "    whenQuiet(() -> control(this::finishClose));",
+            "    finishClose();"),
+        Mistake.of(
+            "T10",
+            "the adapter closes while objects live",
+            "IaImpl.java",
+            "      if (!closing && !objects.isEmpty()) {",
+            "      if (!closing && objects.size() > 100) {"));
+  }
+
+  private static Stream<Mistake> errors() {
+    return Stream.of(
+        Mistake.of(
+            "R01",
+            "an empty queue is an exception",
+            "EvdImpl.java",
+            "        return Outcome.QUEUE_EMPTY;",
+            "        throw new IllegalStateException(\"empty\");"),
+        Mistake.of(
+            "R02",
+            "a closed EVD is used",
+            "EvdImpl.java",
+            "    if ((state.get() & EvdState.CLOSED) != 0) {\n      throw Misuse.closed(",
+            "    if (state.get() < 0) {\n      throw Misuse.closed("),
+        Mistake.of(
+            "R03",
+            "the provider's failure is not the cause",
+            "Misuse.java",
+            "message + \": \" + cause.getMessage(), cause);",
+            "message);"));
+  }
+}

@@ -1,0 +1,374 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.LongStream;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Outcome;
+import org.jdapl.evd.ScriptedDevice.Behavior;
+import org.jdapl.evd.ScriptedDevice.Hint;
+import org.jdapl.evd.ScriptedDevice.Notify;
+import org.jdapl.evd.ScriptedDevice.Point;
+import org.jdapl.evd.ScriptedDevice.ScriptedCq;
+import org.jdapl.evd.ScriptedDevice.ScriptedQp;
+import org.jdapl.evd.ScriptedDevice.Wc;
+import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.SecondArm;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Bugs that others had, each as the scenario that showed it. The numbers are of the catalogue. */
+class VerbsScenarioTest {
+
+  /** RDMA/rxe lost events: the producer looked at the arm later than it published. */
+  @Test
+  void shouldSurviveB01ArmBetweenPublishAndTest() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 3);
+    final ScriptedCq cq = bed.cq();
+    bed.enable();
+    final boolean[] published = {false};
+    cq.hook(
+        point -> {
+          if (point == Point.POLL && !published[0]) {
+            published[0] = true;
+            cq.addSilently(bed.qp().takeReceive());
+          }
+        });
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(2);
+    assertThat(cq.isArmed()).isTrue();
+    cq.notifyIfArmed(); // the producer goes on, and takes an arm that was not for it
+    bed.settle();
+    assertThat(cq.isArmed()).as("armed again").isTrue();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(3);
+  }
+
+  /** rdma_get_*_comp hung: an arm while the event of the last one is in flight does nothing. */
+  @ParameterizedTest
+  @EnumSource
+  void shouldSurviveB02ArmWhileTheEventIsInFlight(final SecondArm second) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withSecondArm(second), 3);
+    final ScriptedCq cq = bed.cq();
+    bed.enable();
+    cq.notifies(Notify.HELD);
+    bed.complete(1);
+    cq.notifyNow();
+    bed.settle();
+    bed.assertDelivered(1);
+    assertThat(cq.release()).isOne();
+    bed.settle();
+    assertThat(cq.isArmed()).isTrue();
+    bed.complete(1);
+    assertThat(cq.release()).isOne();
+    bed.settle();
+    bed.assertDelivered(2);
+  }
+
+  /** libfabric polled, then armed, then slept. */
+  @Test
+  void shouldSurviveB03PollThenArmThenSleep() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final ScriptedCq cq = bed.cq();
+    bed.enable();
+    cq.notifies(Notify.NEVER);
+    final boolean[] added = {false};
+    cq.hook(
+        point -> {
+          if (point == Point.ARM && !added[0]) {
+            added[0] = true;
+            bed.complete(1);
+          }
+        });
+    cq.notifyNow();
+    bed.settle();
+    bed.assertDelivered(1);
+  }
+
+  /** The queue was armed after the peer could send, or never. */
+  @Test
+  void shouldSurviveB04CompletionBeforeTheFirstArm() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    bed.complete(1);
+    assertThat(bed.cq().isArmed()).isFalse();
+    bed.enable();
+    bed.assertDelivered(1);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(2);
+  }
+
+  /** bnxt_re put an arm off to the next poll. */
+  @Test
+  void shouldSurviveB05ArmThatTakesEffectAtTheNextPoll() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 3);
+    final ScriptedCq cq = bed.cq();
+    final boolean[] deferred = {false};
+    cq.notifies(Notify.NEVER); // what the double does by itself does not count here
+    cq.hook(
+        point -> {
+          if (point == Point.ARM) {
+            deferred[0] = true;
+          } else if (point == Point.POLL && deferred[0]) {
+            deferred[0] = false;
+            cq.notifies(Notify.AT_ONCE);
+          }
+        });
+    bed.enable();
+    assertThat(deferred[0]).as("every arm took effect").isFalse();
+    for (int i = 1; i <= 3; i++) {
+      bed.complete(1);
+      cq.notifies(Notify.NEVER);
+      bed.settle();
+      bed.assertDelivered(i);
+    }
+  }
+
+  /** An application took a strong queue's event for its own send's. */
+  @Test
+  void shouldSurviveB06EventForAnOldCompletion() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.STRONG, 1);
+    bed.connect();
+    bed.complete(1);
+    assertThat(bed.endpoint.postSend(bed.lmr, 0, 8, 100)).isEqualTo(Outcome.SUCCESS);
+    bed.enable();
+    bed.assertDelivered(1);
+    bed.qp().completeSends(1);
+    bed.settle();
+    assertThat(bed.cookies).containsExactly(0L, 100L);
+  }
+
+  /** libvma armed with a stale index: an endless chain of events without completions. */
+  @Test
+  void shouldSurviveB08ArmThatAlwaysNotifies() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final ScriptedCq cq = bed.cq();
+    cq.hook(
+        point -> {
+          if (point == Point.ARMED) {
+            cq.notifyNow();
+          }
+        });
+    bed.enable();
+    assertThat(bed.evd.statistics().spurious()).isEqualTo(16);
+    assertThat(cq.calls()).isLessThan(60);
+    final int calls = cq.calls();
+    for (int i = 0; i < 1000; i++) {
+      bed.pass(Duration.ofMillis(1));
+    }
+    assertThat(cq.calls() - calls).as("a second costs some twenty polls").isLessThan(80);
+    bed.complete(1);
+    bed.pass(Duration.ofMillis(64));
+    bed.assertDelivered(1);
+  }
+
+  /** libfabric's trywait did not look at the software queue. */
+  @Test
+  void shouldSurviveB12SoftwareEventBetweenDrainAndSleep() {
+    for (final Point point : Point.values()) {
+      final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+      final int[] left = {2};
+      bed.cq()
+          .hook(
+              at -> {
+                if (at == point && left[0]-- > 0) {
+                  bed.evd.postSoftwareEvent(point);
+                }
+              });
+      bed.enable();
+      bed.cq().notifyNow();
+      bed.settle();
+      assertThat(bed.payloads).containsExactly(point, point);
+    }
+  }
+
+  /** perftest got an event, armed, polled 16 of 32, and slept. */
+  @Test
+  void shouldSurviveB16MoreCompletionsThanOneBatch() {
+    for (final Behavior behavior : new Behavior[] {Behavior.WEAK, Behavior.STRONG}) {
+      final ScriptedBed bed = new ScriptedBed(behavior, 33);
+      bed.enable();
+      bed.complete(32);
+      bed.settle();
+      bed.assertDelivered(32);
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(33);
+    }
+  }
+
+  /** bnxt_re of the kernel returns a hint and does not arm. */
+  @Test
+  void shouldSurviveB18HintWithoutArm() {
+    for (final ArmedAfterHint armed : new ArmedAfterHint[] {ArmedAfterHint.NO, ArmedAfterHint.UNKNOWN}) {
+      final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withHint(Hint.EXACT, armed), 4);
+      final int[] late = {0};
+      bed.cq()
+          .hook(
+              point -> {
+                if (point == Point.ARM && late[0]++ == 0) {
+                  bed.complete(1);
+                }
+              });
+      bed.enable();
+      bed.assertDelivered(1);
+      assertThat(bed.cq().isArmed()).isTrue();
+      late[0] = 0;
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(3);
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(4);
+    }
+  }
+
+  /** A post to a queue pair in error notifies on the poster's stack, who holds his own lock. */
+  @Test
+  void shouldSurviveB21NotificationInsideAPost() {
+    final ReentrantLock consumersLock = new ReentrantLock();
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 8) {
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            assertThat(consumersLock.isHeldByCurrentThread()).as("on the poster's stack").isFalse();
+            super.onCompletion(event);
+          }
+        };
+    bed.enable();
+    bed.qp().modifyToError();
+    bed.settle();
+    bed.assertDelivered(8);
+    assertThat(bed.cq().isArmed()).isTrue();
+    consumersLock.lock();
+    try {
+      bed.postReceives(bed.endpoint, 2);
+      assertThat(bed.cq().isArmed()).as("it did notify").isFalse();
+      bed.assertDelivered(8);
+    } finally {
+      consumersLock.unlock();
+    }
+    bed.settle();
+    bed.assertDelivered(10);
+  }
+
+  /** The same, where the poster is a handler. */
+  @Test
+  void shouldSurviveB21NotificationInsideAPostInsideAnUpcall() {
+    final int[] depth = {0};
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 4) {
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            depth[0]++;
+            assertThat(depth[0]).isOne();
+            super.onCompletion(event);
+            if (cookies.size() < 20) {
+              postReceives(endpoint, 1);
+            }
+            depth[0]--;
+          }
+        };
+    bed.enable();
+    bed.qp().modifyToError();
+    bed.settle();
+    bed.assertDelivered(23);
+  }
+
+  /** bnxt_re returned more completions than asked for, beyond the end of the buffer. */
+  @Test
+  void shouldSurviveB22MoreCompletionsThanAskedFor() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 100);
+    bed.enable();
+    for (int surplus = 0; surplus < 40; surplus += 7) {
+      bed.cq().returnMore(surplus);
+      bed.complete(16);
+      for (int i = 0; i < 3; i++) {
+        bed.pass(Duration.ofMillis(64));
+      }
+    }
+    bed.assertDelivered(96);
+    assertThat(bed.cq().overlaps()).isZero();
+  }
+
+  /** An event loop without a bound: one source that never runs dry, and another. */
+  @Test
+  void shouldSurviveB23SourceThatNeverRunsDry() {
+    final ScriptedBed[] endless = {null};
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 32) {
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            super.onCompletion(event);
+            if (event.endpoint() == endpoint && endless[0] != null) {
+              postReceives(endpoint, 1);
+              qp().completeReceives(1);
+            }
+          }
+        };
+    endless[0] = bed;
+    final Evd other = bed.createEvd(8);
+    final Endpoint poor = bed.createEndpoint(other, 1);
+    final ScriptedQp poorQp = bed.device.qp(1);
+    final CountingHandler counted = new CountingHandler();
+    other.upcall(counted);
+    bed.settle();
+
+    bed.evd.upcall(bed);
+    bed.complete(20);
+    for (int round = 1; round <= 10; round++) {
+      assertThat(poor.postReceive(bed.lmr, 0, 8, round)).isEqualTo(Outcome.SUCCESS);
+      poorQp.completeReceives(1);
+      bed.jdapl.turn();
+      assertThat(counted.count).as("served within one round").isEqualTo(round);
+      assertThat(bed.cookies).as("a budget a round").hasSize(64 * round);
+    }
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    endless[0] = null;
+    bed.settle();
+    assertThat(closed).isCompleted();
+    bed.evd.close();
+    assertThat(bed.cookies)
+        .containsExactlyElementsOf(LongStream.range(0, bed.cookies.size()).boxed().toList());
+  }
+
+  private static final class CountingHandler implements org.jdapl.dat.EventHandler {
+    private int count;
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      count++;
+    }
+  }
+
+  /** The same, where the one that never runs dry is a chain of software events. */
+  @Test
+  void shouldSurviveB23SoftwareEventsThatNeverRunDry() {
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 8) {
+          @Override
+          public void onSoftware(final org.jdapl.dat.SoftwareEvent event) {
+            evd.postSoftwareEvent(event.payload());
+          }
+        };
+    bed.evd.upcall(bed);
+    bed.evd.postSoftwareEvent("again");
+    bed.complete(8);
+    bed.jdapl.turn();
+    bed.assertDelivered(8);
+    bed.qp().recvCq().add(new Wc(-1, null, null, 0, 0, 0));
+    bed.jdapl.turn();
+    bed.evd.teardown();
+    bed.settle();
+  }
+}
