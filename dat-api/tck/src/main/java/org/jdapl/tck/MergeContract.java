@@ -197,20 +197,6 @@ public abstract class MergeContract extends Contract {
   }
 
   @Test
-  void required_M03_successesPrecedeDisconnectedAlsoForADequeuingConsumer() {
-    final Pair pair = Pair.connected(this);
-    pair.passive.evd.teardown();
-    pair.arrive(0, 8);
-
-    pair.active.endpoint.disconnect(Disconnect.ABRUPT);
-    await(pair.active::ended, "the end at the active side");
-    bench.settle();
-    awaitTaking(pair.passive.seen, pair.passive::ended, "the end by dequeue");
-
-    successesFirst(pair.passive, Queue.RECEIVE, 8);
-  }
-
-  @Test
   void required_M03_successesPrecedeDisconnectedAlsoIfTheSendsAreSuppressed() {
     for (int n = 1; n <= 16; n += 5) {
       final int count = n;
@@ -252,6 +238,8 @@ public abstract class MergeContract extends Contract {
 
     pair.active.sends(0, 12);
     pair.active.endpoint.disconnect(Disconnect.GRACEFUL);
+    await(pair.active::ended, "the end at the active side");
+    bench.settle();
     awaitTaking(pair.passive.seen, pair.passive::ended, "the end, by dequeue");
 
     successesFirst(pair.passive, Queue.RECEIVE, 12);
