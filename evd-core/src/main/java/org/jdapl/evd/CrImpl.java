@@ -53,7 +53,7 @@ final class CrImpl implements ConnectionRequest {
     }
     answer("accept");
     try {
-      to.accept(this, privateData);
+      to.connection().accept(this, privateData);
     } catch (final RuntimeException e) {
       answered.set(false); // it was not sent: the consumer may try another endpoint, or reject
       throw e;

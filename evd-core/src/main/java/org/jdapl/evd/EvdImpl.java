@@ -68,7 +68,7 @@ final class EvdImpl implements Evd {
 
   // Of the turn.
   private final Handout handout = new Handout();
-  private final List<EndpointImpl> drains = new ArrayList<>(0);
+  private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
   private boolean settled;
@@ -282,9 +282,10 @@ final class EvdImpl implements Evd {
   }
 
   private void passAndUpcall(final Dispatcher by, final EventHandler handler, final Handout own) {
-    final EndpointImpl endpoint = own.event().source() instanceof EndpointImpl e ? e : null;
-    if (endpoint != null) {
-      endpoint.upcallStarts();
+    final EndpointDrain drain =
+        own.event().source() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
+    if (drain != null) {
+      drain.upcallStarts();
     }
     advanceDrains();
     apply(EvdState.PASS, left());
@@ -293,7 +294,7 @@ final class EvdImpl implements Evd {
       upcall(by, handler, own);
       endOfTurn(by, handler);
     } finally {
-      if (endpoint != null && endpoint.upcallReturns()) {
+      if (drain != null && drain.upcallReturns()) {
         control(() -> {});
       }
       apply(EvdState.DONE, 0);
@@ -365,7 +366,7 @@ final class EvdImpl implements Evd {
       return false;
     }
     final boolean enabled = EvdState.isEnabled(state.get());
-    drains.removeIf(endpoint -> endpoint.advanceClose(this, enabled));
+    drains.removeIf(drain -> drain.advance(this, enabled));
     draining = !drains.isEmpty();
     return true;
   }
@@ -692,10 +693,10 @@ final class EvdImpl implements Evd {
   }
 
   /** An endpoint is being closed: drains what of it comes here. */
-  void drainOf(final EndpointImpl endpoint) {
+  void drainOf(final EndpointDrain drain) {
     control(
         () -> {
-          drains.add(endpoint);
+          drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
         });
   }

@@ -244,14 +244,14 @@ final class IaImpl implements InterfaceAdapter {
       case COMM_EST -> {
         final EndpointImpl endpoint = endpointOf(element);
         if (endpoint != null) {
-          reaper.execute(endpoint::notifyEstablished);
+          reaper.execute(endpoint.connection()::notifyEstablished);
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
         final EndpointImpl endpoint = endpointOf(element);
         if (endpoint != null) {
           report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
-          endpoint.onBroken();
+          endpoint.connection().onBroken();
         }
       }
       case CQ_ERR -> {

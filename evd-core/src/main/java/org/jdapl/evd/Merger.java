@@ -151,14 +151,14 @@ final class Merger {
   private boolean handOut(final ConnectionEventImpl event, final Handout to) {
     final EndpointImpl endpoint = event.impl();
     if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
-      if (!endpoint.handOutEstablished()) {
+      if (!endpoint.connection().handOutEstablished()) {
         return false;
       }
-      stash.prependAll(endpoint.heldBack());
-    } else if (!endpoint.handOutEnd(event)) {
+      stash.prependAll(endpoint.connection().heldBack());
+    } else if (!endpoint.connection().handOutEnd(event)) {
       return false;
     }
-    to.set(endpoint.revised(event), evd, endpoint);
+    to.set(endpoint.connection().revised(event), evd, endpoint);
     return true;
   }
 
@@ -203,7 +203,7 @@ final class Merger {
     }
     final WorkQueue queue = endpoint.queue(wrId);
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
-    if (endpoint.mustBeEstablished(queue) && (success || !endpoint.heldBack().isEmpty())) {
+    if (endpoint.connection().mustBeEstablished(queue) && (success || !endpoint.connection().heldBack().isEmpty())) {
       return establish(endpoint, entry, to);
     }
     final int slot = queue.locate(wrId);
@@ -213,12 +213,12 @@ final class Merger {
     if (queue.isMarker(slot)) {
       stash.release(entry);
       queue.complete(slot);
-      endpoint.onMarker(queue, success);
+      endpoint.connection().onMarker(queue, success);
       return end(endpoint, to);
     }
     if (!success && !queue.isFlushing()) {
       if (stash.status(entry) != WcStatus.WR_FLUSH_ERR) {
-        endpoint.onBroken();
+        endpoint.connection().onBroken();
       }
       queue.flush();
       if (end(endpoint, to)) {
@@ -274,9 +274,9 @@ final class Merger {
 
   /** A successful completion came before ESTABLISHED was handed out. */
   private boolean establish(final EndpointImpl endpoint, final int entry, final Handout to) {
-    final ConnectionEventImpl event = endpoint.establishEarly();
+    final ConnectionEventImpl event = endpoint.connection().establishEarly();
     if (event == null) {
-      stash.append(endpoint.heldBack(), entry);
+      stash.append(endpoint.connection().heldBack(), entry);
       return false;
     }
     stash.prepend(stash.ready, entry);
@@ -286,19 +286,19 @@ final class Merger {
 
   /** Hands out the event that ends the connection, if it waits and the gate is open now. */
   private boolean end(final EndpointImpl endpoint, final Handout to) {
-    final ConnectionEventImpl event = endpoint.releaseEnd(evd);
+    final ConnectionEventImpl event = endpoint.connection().releaseEnd(evd);
     if (event == null) {
       return false;
     }
-    to.set(endpoint.revised(event), evd, endpoint);
+    to.set(endpoint.connection().revised(event), evd, endpoint);
     return true;
   }
 
   // Teardown.
 
   /** Lets completions that wait for ESTABLISHED go on. */
-  void unhold(final EndpointImpl endpoint) {
-    stash.prependAll(endpoint.heldBack());
+  void unhold(final Connection connection) {
+    stash.prependAll(connection.heldBack());
   }
 
   /**
@@ -306,8 +306,8 @@ final class Merger {
    */
   void sweep(final EndpointImpl endpoint) {
     collect();
-    if (endpoint.isConnectedBy(evd)) {
-      unhold(endpoint);
+    if (endpoint.connection().isOf(evd)) {
+      unhold(endpoint.connection());
     }
     final Stash.Fifo others = new Stash.Fifo();
     int entry;

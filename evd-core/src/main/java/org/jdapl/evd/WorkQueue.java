@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Segments;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
@@ -43,6 +45,7 @@ final class WorkQueue extends Guard {
   private final long idBase;
   private final int signalInterval;
 
+  private final Segments single = new Segments(1);
   private final SendRequest send;
   private final RecvRequest receive;
   private final long[] cookies;
@@ -97,6 +100,11 @@ final class WorkQueue extends Guard {
 
   boolean isSealed() {
     return sealed;
+  }
+
+  /** A list of one segment. */
+  Segments single(final Lmr lmr, final long offset, final long length) {
+    return single.clear().add(lmr, offset, length);
   }
 
   SendRequest sendRequest() {

@@ -1,0 +1,520 @@
+package org.jdapl.evd;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.evd.EndpointMachine.Trigger;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * The connection of an endpoint: its states, and the gate that orders its events against the endpoint's
+ * completions on a shared EVD.
+ *
+ * <p>What happens to the connection moves the {@link EndpointMachine} where it happens, on any thread,
+ * and puts an event into the lane of the connect EVD. The provider is only called back by the consumer's
+ * calls, in turns, and by the reaper. The fields of the gate are confined to the holder of the connect
+ * EVD's turn.
+ */
+final class Connection implements CmHandler {
+
+  private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
+  private static final long GATE_BOUND = TimeUnit.SECONDS.toNanos(2);
+  private static final long ESTABLISH_BOUND = TimeUnit.SECONDS.toNanos(2);
+  private static final long ACCEPT_BOUND = TimeUnit.SECONDS.toNanos(5);
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+  private final EndpointImpl endpoint;
+  private final EvdImpl evd;
+  private final EndpointAttributes attributes;
+  private final EndpointMachine machine = new EndpointMachine();
+
+  private volatile CmId cmId;
+  private final AtomicInteger cmCalls = new AtomicInteger();
+  private volatile boolean passive;
+  private volatile boolean broken;
+  private volatile ConnectionEventImpl establishedEvent;
+  private volatile ConnectionEventImpl endEvent;
+  private volatile ConnectionEventImpl ownEnd;
+
+  // The gate.
+  private final Stash.Fifo heldBack = new Stash.Fifo();
+  private boolean established;
+  private boolean establishBound;
+  private boolean flushStarted;
+  private boolean ended;
+  private ConnectionEventImpl heldEnd;
+
+  Connection(
+      final EndpointImpl endpoint, final EvdImpl evd, final EndpointAttributes attributes) {
+    this.endpoint = endpoint;
+    this.evd = evd;
+    this.attributes = attributes;
+  }
+
+  EndpointState state() {
+    return machine.state();
+  }
+
+  /** Whether an EVD gets the events of this connection. */
+  boolean isOf(final EvdImpl other) {
+    return evd == other;
+  }
+
+  // The consumer's calls.
+
+  void connect(
+      final InetAddress remote,
+      final long connQual,
+      final Duration timeout,
+      final ByteBuffer privateData) {
+    if (remote == null) {
+      throw Misuse.argument(1, endpoint.name() + ".connect: the remote address is null");
+    }
+    if (timeout == null || timeout.isZero() || timeout.isNegative()) {
+      throw Misuse.argument(3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
+    }
+    final CmParameters parameters =
+        parameters(privateData, endpoint.ia().device().limits().connectPrivateData(), 4, "connect");
+    move(Trigger.CONNECT, "connect");
+    cmCalls.incrementAndGet();
+    try {
+      cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
+    } catch (final VerbsException e) {
+      machine.move(Trigger.CONNECT_FAILED);
+      throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
+    } finally {
+      cmCalls.decrementAndGet();
+    }
+    endpoint.ia().reaper().schedule(EndpointImpl.nanos(timeout), () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+  }
+
+  /** Accepts a request; the caller knows that it was not answered. */
+  void accept(final CrImpl request, final ByteBuffer privateData) {
+    final CmParameters parameters =
+        parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, "accept");
+    move(Trigger.ACCEPT, "accept");
+    passive = true;
+    cmCalls.incrementAndGet();
+    try {
+      cmId = request.acceptWith(endpoint.qp(), parameters, this);
+    } catch (final VerbsException e) {
+      machine.move(Trigger.ACCEPT_FAILED);
+      throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
+    } finally {
+      cmCalls.decrementAndGet();
+    }
+    endpoint.ia().reaper()
+        .schedule(
+            ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+  }
+
+  private CmParameters parameters(
+      final ByteBuffer privateData, final int limit, final int argument, final String call) {
+    final ByteBuffer data = privateData == null ? ByteBuffer.allocate(0) : privateData.duplicate();
+    if (data.remaining() > limit) {
+      throw Misuse.argument(
+          argument,
+          endpoint.name()
+              + "."
+              + call
+              + ": private data of "
+              + data.remaining()
+              + " bytes is longer than the "
+              + limit
+              + " the provider carries");
+    }
+    return new CmParameters(
+        data,
+        attributes.rdmaReadsIn(),
+        attributes.rdmaReadsOut(),
+        attributes.retryCount(),
+        attributes.rnrRetryCount());
+  }
+
+  private void move(final Trigger trigger, final String call) {
+    if (machine.move(trigger) == null) {
+      throw machine.state() == EndpointState.CLOSED
+          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
+          : wrongState(call);
+    }
+  }
+
+  DatException wrongState(final String call) {
+    final EndpointState state = machine.state();
+    if (state == EndpointState.CLOSED) {
+      return Misuse.state(ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+    }
+    return Misuse.state(
+        switch (state) {
+          case UNCONNECTED -> ReturnSubtype.INVALID_STATE_EP_UNCONNECTED;
+          case COMPLETION_PENDING -> ReturnSubtype.INVALID_STATE_EP_COMPLPENDING;
+          case ACTIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_ACTCONNPENDING;
+          case CONNECTED -> ReturnSubtype.INVALID_STATE_EP_CONNECTED;
+          case DISCONNECT_PENDING -> ReturnSubtype.INVALID_STATE_EP_DISCPENDING;
+          case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
+          case CLOSED -> ReturnSubtype.NO_SUBTYPE;
+        },
+        endpoint.name() + "." + call + ": not legal in state " + state);
+  }
+
+  void disconnect(final Endpoint.Disconnect how) {
+    final EndpointState state = machine.state();
+    if (state == EndpointState.DISCONNECTED) {
+      return;
+    }
+    if (state == EndpointState.UNCONNECTED || state == EndpointState.CLOSED) {
+      throw state == EndpointState.CLOSED
+          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, "disconnect")
+          : wrongState("disconnect");
+    }
+    if (how == Endpoint.Disconnect.ABRUPT
+        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
+      endByConsumer(Trigger.END);
+    } else if (machine.move(Trigger.DISCONNECT) != null) {
+      if (endpoint.requests().isIdle() || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
+        endByConsumer(Trigger.END);
+      } else {
+        endpoint.ia().reaper().schedule(GRACE, () -> endByConsumer(Trigger.END));
+      }
+    }
+  }
+
+  // What happens to the connection. From any thread; never calls the provider.
+
+  @Override
+  public void onCmEvent(
+      final CmId id, final CmEventType type, final int status, final ByteBuffer privateData) {
+    cmCalls.incrementAndGet();
+    try {
+      switch (type) {
+        case ESTABLISHED -> onEstablished(copy(privateData));
+        case REJECTED -> {
+          if (passive) {
+            end(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR);
+          } else {
+            end(
+                status == CmHandler.CONSUMER_REJECT
+                    ? ConnectionEvent.Kind.PEER_REJECTED
+                    : ConnectionEvent.Kind.NON_PEER_REJECTED,
+                copy(privateData));
+          }
+        }
+        case UNREACHABLE, CONNECT_ERROR, ADDR_ERROR, ROUTE_ERROR ->
+            end(
+                passive
+                    ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
+                    : ConnectionEvent.Kind.UNREACHABLE);
+        case DISCONNECTED ->
+            end(
+                passive && machine.state() == EndpointState.COMPLETION_PENDING
+                    ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
+                    : ConnectionEvent.Kind.DISCONNECTED);
+        case DEVICE_REMOVAL -> end(ConnectionEvent.Kind.BROKEN);
+        case TIMEWAIT_EXIT -> {}
+      }
+    } finally {
+      cmCalls.decrementAndGet();
+    }
+  }
+
+  private static ByteBuffer copy(final ByteBuffer data) {
+    return ByteBuffer.allocate(data.remaining()).put(data.duplicate()).flip().asReadOnlyBuffer();
+  }
+
+  private void onEstablished(final ByteBuffer privateData) {
+    if (machine.move(Trigger.ESTABLISH) != null) {
+      final ConnectionEventImpl event =
+          new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, privateData);
+      establishedEvent = event;
+      evd.offer(event);
+    }
+  }
+
+  private void endIfPending(final ConnectionEvent.Kind kind) {
+    final EndpointState state = machine.state();
+    if (state == EndpointState.ACTIVE_CONNECTION_PENDING
+        || state == EndpointState.COMPLETION_PENDING) {
+      end(kind);
+    }
+  }
+
+  private void end(final ConnectionEvent.Kind kind) {
+    end(kind, NOTHING);
+  }
+
+  private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
+    if (machine.move(Trigger.END) != null) {
+      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));
+    }
+  }
+
+  /** The consumer ends the connection. */
+  private void endByConsumer(final Trigger trigger) {
+    final ConnectionEventImpl event =
+        new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.DISCONNECTED, NOTHING);
+    if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
+      ownEnd = event;
+      offerEnd(event);
+    }
+  }
+
+  private void offerEnd(final ConnectionEventImpl event) {
+    endEvent = event;
+    evd.offer(event);
+  }
+
+  /** A completion or an async error says that the connection does not stand any more. */
+  void onBroken() {
+    broken = true;
+    end(ConnectionEvent.Kind.BROKEN);
+  }
+
+  /**
+   * The event to hand out for one that waited. A peer that disconnects because a request broke the
+   * connection may be heard of before the request's completion is seen: it is BROKEN all the same.
+   */
+  ConnectionEventImpl revised(final ConnectionEventImpl event) {
+    return broken && event.what() == ConnectionEvent.Kind.DISCONNECTED && event != ownEnd
+        ? new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.BROKEN, NOTHING)
+        : event;
+  }
+
+  /** A message came before the connection was known to stand: tell the connection manager. */
+  void notifyEstablished() {
+    final CmId id = cmId;
+    if (id != null && machine.state() != EndpointState.CLOSED) {
+      id.notifyEstablished();
+    }
+  }
+
+  // The gate. Of the turn of the EVD that hands out.
+
+  /** Completions that wait for ESTABLISHED. */
+  Stash.Fifo heldBack() {
+    return heldBack;
+  }
+
+  private boolean shares(final WorkQueue queue) {
+    return endpoint.evdOf(queue) == evd;
+  }
+
+  /** Whether ESTABLISHED must be handed out before a successful completion of a queue. */
+  boolean mustBeEstablished(final WorkQueue queue) {
+    return !established && !ended && shares(queue);
+  }
+
+  /**
+   * ESTABLISHED ahead of its time, because a completion came first: the passive side knows by that
+   * that the connection stands. On the active side the answer, with its private data, must come.
+   *
+   * @return the event; null if the completion must wait.
+   */
+  ConnectionEventImpl establishEarly() {
+    if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
+      if (heldBack.isEmpty()) {
+        endpoint.ia().reaper().schedule(ESTABLISH_BOUND, () -> evd.control(this::establishBound));
+      }
+      return null;
+    }
+    final ConnectionEventImpl waiting = establishedEvent;
+    if (machine.move(Trigger.ESTABLISH) != null) {
+      notifyEstablished();
+    }
+    established = true;
+    return waiting != null
+        ? waiting
+        : new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, NOTHING);
+  }
+
+  private void establishBound() {
+    if (!established && !ended) {
+      unhold();
+      onBroken();
+    }
+  }
+
+  /** ESTABLISHED will not come: what waits for it is handed out all the same, behind one. */
+  private void unhold() {
+    establishBound = true;
+    evd.merger().unhold(this);
+  }
+
+  /** ESTABLISHED came out of the lane: whether it is still to be handed out. */
+  boolean handOutEstablished() {
+    if (established || ended) {
+      return false;
+    }
+    established = true;
+    return true;
+  }
+
+  /** The end of the connection came out of the lane: whether it is to be handed out now. */
+  boolean handOutEnd(final ConnectionEventImpl event) {
+    if (ended) {
+      return false;
+    }
+    startFlush();
+    if (!heldBack.isEmpty()) {
+      unhold();
+    }
+    if (!isGateOpen()) {
+      heldEnd = event;
+      return false;
+    }
+    ended = true;
+    return true;
+  }
+
+  /**
+   * Something passed the gate: the end of the connection, if it waits and may be handed out now.
+   */
+  ConnectionEventImpl releaseEnd(final EvdImpl by) {
+    if (by != evd) {
+      return null;
+    }
+    final ConnectionEventImpl event = heldEnd;
+    if (event == null || !isGateOpen()) {
+      return null;
+    }
+    heldEnd = null;
+    ended = true;
+    return event;
+  }
+
+  private boolean isGateOpen() {
+    return (!shares(endpoint.receives()) || endpoint.receives().isFlushing())
+        && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
+  }
+
+  /** The connection is over: everything open completes, and a marker says when. */
+  private void startFlush() {
+    if (flushStarted) {
+      return;
+    }
+    flushStarted = true;
+    try {
+      hangUp();
+      endpoint.qp().modifyToError();
+      flush(endpoint.receives());
+      flush(endpoint.requests());
+      endpoint.ia().reaper().schedule(GATE_BOUND, () -> evd.control(this::openGate));
+    } catch (final RuntimeException e) {
+      evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
+      openGate();
+    }
+  }
+
+  private void flush(final WorkQueue queue) {
+    if (shares(queue) && !queue.isFlushing() && queue.postMarker(endpoint.qp(), false) != 0) {
+      queue.flush();
+    }
+  }
+
+  private void openGate() {
+    if (shares(endpoint.receives())) {
+      endpoint.receives().flush();
+    }
+    if (shares(endpoint.requests())) {
+      endpoint.requests().flush();
+    }
+    final ConnectionEventImpl event = heldEnd;
+    if (event != null) {
+      heldEnd = null;
+      evd.offer(event);
+    }
+  }
+
+  /** A marker came by in a queue. */
+  void onMarker(final WorkQueue queue, final boolean success) {
+    if (!success) {
+      queue.flush();
+    } else if (machine.state() == EndpointState.DISCONNECT_PENDING) {
+      endByConsumer(Trigger.END);
+    }
+  }
+
+  // The close.
+
+  /**
+   * The consumer closes the endpoint.
+   *
+   * @return whether an event that ends the connection has been or is being put into the lane; null if
+   *     the endpoint is closed already.
+   */
+  Boolean close() {
+    final EndpointState before = machine.move(Trigger.CLOSE);
+    if (before == null) {
+      return null;
+    }
+    final boolean endExpected = before != EndpointState.UNCONNECTED;
+    if (endExpected && before != EndpointState.DISCONNECTED) {
+      endByConsumer(Trigger.CLOSE);
+    }
+    return endExpected;
+  }
+
+  /** Tells the peer, if there is one. */
+  void hangUp() {
+    final CmId id = cmId;
+    if (id != null) {
+      id.disconnect();
+    }
+  }
+
+  boolean hasEnded() {
+    return ended;
+  }
+
+  /**
+   * The events that were not handed out are not to be. Of the connect EVD's turn.
+   *
+   * @return whether the end of the connection was among them, or was handed out; if not, it is still to
+   *     come into the lane.
+   */
+  boolean dropEvents(final List<Event> into) {
+    final ConnectionEventImpl end = endEvent;
+    if (end == null) {
+      return ended;
+    }
+    if (!established && establishedEvent != null) {
+      drop(establishedEvent, into);
+    }
+    drop(end, into);
+    established = true;
+    ended = true;
+    heldEnd = null;
+    return true;
+  }
+
+  private void drop(final ConnectionEventImpl event, final List<Event> into) {
+    event.handOut(evd, endpoint, -1);
+    into.add(event);
+  }
+
+  /** Whether a call of the connection manager, or one into it, is in progress. */
+  boolean isBusy() {
+    return cmCalls.get() > 0;
+  }
+
+  /** Destroys the id. */
+  void release() {
+    final CmId id = cmId;
+    if (id != null) {
+      id.close();
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Event;
+
+/**
+ * The close of an endpoint: its queue pair is moved to the error state, a marker in each queue tells
+ * when the queue is empty, and each of its EVDs goes on with its part in its own turns. When all parts
+ * are done, the reaper destroys what is the provider's.
+ */
+final class EndpointDrain {
+
+  private final EndpointImpl endpoint;
+  private final Connection connection;
+  private final AtomicInteger upcalls = new AtomicInteger();
+  private final AtomicInteger partsOpen = new AtomicInteger();
+  private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
+  private final List<Event> droppedEvents = new ArrayList<>(0);
+  private volatile boolean endExpected;
+  private volatile boolean forced;
+
+  EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
+    this.endpoint = endpoint;
+    this.connection = connection;
+  }
+
+  /** Begins, unless it began already. */
+  CompletionStage<DrainReport> start(final Duration bound) {
+    final Boolean ends = connection.close();
+    if (ends != null) {
+      endExpected = ends;
+      partsOpen.set(endpoint.evds().size());
+      postMarkers();
+      for (final EvdImpl evd : endpoint.evds()) {
+        evd.drainOf(this);
+      }
+      endpoint.ia().reaper().schedule(EndpointImpl.nanos(bound), this::force);
+    }
+    return closed.copy();
+  }
+
+  private void postMarkers() {
+    try {
+      connection.hangUp();
+      endpoint.qp().modifyToError();
+      if (endpoint.receives().postMarker(endpoint.qp(), true) == 0
+          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
+        return;
+      }
+    } catch (final RuntimeException e) {
+      endpoint.connectEvd().onProviderFault("drain of " + endpoint + " failed: " + e, e);
+    }
+    endpoint.receives().seal();
+    endpoint.requests().seal();
+    forced = true;
+  }
+
+  private void force() {
+    if (!closed.isDone()) {
+      forced = true;
+      for (final EvdImpl evd : endpoint.evds()) {
+        evd.control(() -> {});
+      }
+    }
+  }
+
+  /**
+   * Goes on as far as one EVD is concerned. Of that EVD's turn.
+   *
+   * @param enabled whether upcalls take what is there; if not, it goes into the report.
+   * @return whether nothing of the endpoint is left there.
+   */
+  boolean advance(final EvdImpl evd, final boolean enabled) {
+    final boolean taken = enabled && !forced;
+    if (!isDrained(evd) && !taken) {
+      evd.merger().sweep(endpoint);
+      if (forced) {
+        abandon(endpoint.receives(), evd);
+        abandon(endpoint.requests(), evd);
+      }
+    }
+    if (!isDrained(evd) || (upcalls.get() > 0 && !forced)) {
+      return false;
+    }
+    if (connection.isOf(evd)
+        && endExpected
+        && !connection.hasEnded()
+        && (taken || !connection.dropEvents(droppedEvents))) {
+      return false;
+    }
+    if (partsOpen.decrementAndGet() == 0) {
+      endpoint.ia().reaper().execute(this::finish);
+    }
+    return true;
+  }
+
+  private boolean isDrained(final EvdImpl evd) {
+    return isDrained(endpoint.receives(), evd) && isDrained(endpoint.requests(), evd);
+  }
+
+  private boolean isDrained(final WorkQueue queue, final EvdImpl evd) {
+    return endpoint.evdOf(queue) != evd || queue.isDrained();
+  }
+
+  private void abandon(final WorkQueue queue, final EvdImpl evd) {
+    if (!isDrained(queue, evd)) {
+      queue.abandon();
+    }
+  }
+
+  /** An upcall of MANY with an event of the endpoint starts. Of the turn. */
+  void upcallStarts() {
+    upcalls.incrementAndGet();
+  }
+
+  /**
+   * An upcall of MANY with an event of the endpoint returned.
+   *
+   * @return whether the close may wait for that.
+   */
+  boolean upcallReturns() {
+    return upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED;
+  }
+
+  private void finish() {
+    if (connection.isBusy()) {
+      endpoint.ia().reaper().execute(this::finish);
+      return;
+    }
+    try {
+      endpoint.qp().close();
+      connection.release();
+    } catch (final RuntimeException e) {
+      endpoint.connectEvd().onProviderFault("close of " + endpoint + " failed: " + e, e);
+    }
+    endpoint.release();
+    final WorkQueue receives = endpoint.receives();
+    final WorkQueue requests = endpoint.requests();
+    final List<DrainReport.Request> open = new ArrayList<>(receives.report());
+    open.addAll(requests.report());
+    closed.complete(
+        new DrainReport(open, receives.suppressed() + requests.suppressed(), droppedEvents));
+  }
+}

@@ -1,0 +1,506 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Invoke;
+import org.jdapl.dat.NotifyHandler;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.dat.Stream;
+import org.jdapl.evd.ScriptedDevice.Behavior;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The loops that give turns and keep time, on threads and by hand. */
+@Timeout(120)
+class DispatcherTest {
+
+  private static final Duration BOUND = Duration.ofSeconds(20);
+
+  /** Ends the thread it is thrown on, as an OutOfMemoryError would. */
+  private static final class Fatal extends VirtualMachineError {
+    private static final long serialVersionUID = 1L;
+
+    Fatal() {
+      super("as the test says");
+    }
+  }
+
+  /** The policies that make upcalls. */
+  enum Policy {
+    SINGLE,
+    MANY,
+    NOTIFY;
+
+    void enable(final Evd evd, final EventHandler handler) {
+      switch (this) {
+        case SINGLE -> evd.upcall(handler);
+        case MANY -> evd.upcall(handler, Concurrency.many(2), Invoke.ON_ANY);
+        case NOTIFY -> evd.notifyOnce(drainingInto(handler), Invoke.ON_ANY);
+      }
+    }
+
+    private static NotifyHandler drainingInto(final EventHandler handler) {
+      return new NotifyHandler() {
+        @Override
+        public void onReady(final Evd evd) {
+          evd.notifyOnce(this, Invoke.ON_ANY);
+          evd.drain(handler, 100);
+        }
+      };
+    }
+  }
+
+  static java.util.stream.Stream<Supplier<? extends Throwable>> failures() {
+    return java.util.stream.Stream.of(
+        () -> new IllegalStateException("as the test says"),
+        () -> new AssertionError("as the test says"),
+        () -> new Exception("as the test says"),
+        Fatal::new);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> void throwUnchecked(final Throwable failure) throws T {
+    throw (T) failure;
+  }
+
+  /** Notes payloads, and throws at some. */
+  private static final class Failing implements EventHandler {
+
+    private final List<Object> seen = new CopyOnWriteArrayList<>();
+    private final List<Integer> failAt;
+    private final Supplier<? extends Throwable> failure;
+    private final CountDownLatch done;
+
+    Failing(
+        final int events,
+        final Supplier<? extends Throwable> failure,
+        final Integer... failAt) {
+      this.failAt = List.of(failAt);
+      this.failure = failure;
+      done = new CountDownLatch(events);
+    }
+
+    @Override
+    public void onSoftware(final SoftwareEvent event) {
+      final Object payload = event.payload();
+      seen.add(payload);
+      done.countDown();
+      if (payload instanceof Integer number && failAt.contains(number)) {
+        throwUnchecked(failure.get());
+      }
+    }
+  }
+
+  private static List<Object> numbers(final int count) {
+    final List<Object> numbers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      numbers.add(i);
+    }
+    return numbers;
+  }
+
+  /** A runtime with threads that are remembered. */
+  private static final class Threads implements AutoCloseable {
+
+    private final List<Thread> started = new CopyOnWriteArrayList<>();
+    private final Jdapl jdapl;
+    private final InterfaceAdapter ia;
+
+    Threads(final int dispatchers) {
+      jdapl =
+          Jdapl.with(new ScriptedDevice(Behavior.WEAK))
+              .threads(this::thread)
+              .dispatchers(dispatchers)
+              .start();
+      ia = jdapl.open();
+    }
+
+    private Thread thread(final Runnable loop) {
+      final Thread thread = new Thread(loop, "tested-" + started.size());
+      thread.setDaemon(true);
+      started.add(thread);
+      return thread;
+    }
+
+    @Override
+    public void close() {
+      ia.closeAbruptly(BOUND);
+      jdapl.close();
+      for (final Thread thread : started) {
+        try {
+          thread.join(BOUND.toMillis());
+        } catch (final InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+        assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
+      }
+    }
+  }
+
+  // U10 on threads
+
+  @ParameterizedTest
+  @EnumSource
+  void required_U10_aVirtualMachineErrorEndsTheThreadAndAnotherTakesOver(final Policy policy)
+      throws InterruptedException {
+    try (Threads threads = new Threads(1)) {
+      final int before = threads.started.size();
+      final Evd evd = threads.ia.createEvd(200, Stream.SOFTWARE);
+      final Evd other = threads.ia.createEvd(200, Stream.SOFTWARE);
+      final Failing handler = new Failing(100, Fatal::new, 10, 11, 50);
+      final Failing bystander = new Failing(100, Fatal::new);
+      other.upcall(bystander);
+      for (int i = 0; i < 100; i++) {
+        evd.postSoftwareEvent(i);
+        other.postSoftwareEvent(i);
+      }
+      policy.enable(evd, handler);
+      assertThat(handler.done.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(bystander.done.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(handler.seen).isEqualTo(numbers(100));
+      assertThat(bystander.seen).isEqualTo(numbers(100));
+      assertThat(threads.started).as("a thread for each that ended").hasSize(before + 3);
+      evd.teardown();
+      assertThat(evd.statistics().software()).isEqualTo(100);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_U10_noOtherErrorEndsTheThread(final Policy policy) throws InterruptedException {
+    try (Threads threads = new Threads(1)) {
+      final int before = threads.started.size();
+      final Evd evd = threads.ia.createEvd(200, Stream.SOFTWARE);
+      final Failing handler = new Failing(30, () -> new AssertionError("as the test says"), 3, 29);
+      policy.enable(evd, handler);
+      for (int i = 0; i < 30; i++) {
+        evd.postSoftwareEvent(i);
+      }
+      assertThat(handler.done.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(handler.seen).isEqualTo(numbers(30));
+      evd.teardown();
+      assertThat(evd.statistics().failures()).isEqualTo(2);
+      assertThat(threads.started).hasSize(before);
+    }
+  }
+
+  // U10 by hand
+
+  private static int turnAll(final ScriptedBed bed, final List<Throwable> thrown) {
+    int turns = 0;
+    boolean more = true;
+    while (more) {
+      assertThat(turns++).isLessThan(1000);
+      final boolean[] worked = {true};
+      final Throwable failure = catchThrowable(() -> worked[0] = bed.jdapl.turn());
+      if (failure != null) {
+        thrown.add(failure);
+      }
+      more = worked[0];
+    }
+    return turns;
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void required_U10_byHandWhatAHandlerThrowsIsThrownOnAndNothingIsLost(
+      final Supplier<? extends Throwable> failure) {
+    for (final Policy policy : Policy.values()) {
+      final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 20);
+      final Failing handler = new Failing(20, failure, 0, 3, 7);
+      for (int i = 0; i < 8; i++) {
+        bed.evd.postSoftwareEvent(i);
+      }
+      policy.enable(bed.evd, handler);
+      final List<Throwable> thrown = new ArrayList<>();
+      turnAll(bed, thrown);
+      assertThat(thrown).as("%s", policy).hasSize(3);
+      assertThat(thrown.get(0)).isInstanceOf(failure.get().getClass());
+      assertThat(handler.seen).as("%s", policy).isEqualTo(numbers(8));
+      assertThat(Dispatcher.isCurrent()).isFalse();
+      assertThat(Dispatcher.isInUpcall()).isFalse();
+      assertThat(bed.evd.statistics().failures()).isEqualTo(3);
+      bed.evd.postSoftwareEvent("goes on");
+      bed.settle();
+      assertThat(handler.seen).last().isEqualTo("goes on");
+      bed.evd.teardown();
+      assertThat(bed.evd.dequeue(handler)).isEqualTo(Outcome.QUEUE_EMPTY);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_U10_aTeardownEndsThoughItsLastUpcallThrows(final Policy policy) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    final List<CompletableFuture<Void>> teardown = new ArrayList<>();
+    policy.enable(
+        bed.evd,
+        new EventHandler() {
+          @Override
+          public void onSoftware(final SoftwareEvent event) {
+            teardown.add(bed.evd.teardownAsync().toCompletableFuture());
+            throw new IllegalStateException("as the test says");
+          }
+        });
+    bed.settle();
+    bed.evd.postSoftwareEvent("once");
+    assertThatThrownBy(bed.jdapl::turn).isInstanceOf(IllegalStateException.class);
+    assertThat(teardown).hasSize(1);
+    bed.settle();
+    assertThat(teardown.get(0)).isCompleted();
+  }
+
+  @Test
+  void required_U10_aHandlerThatThrowsAtTheEndOfATurnLosesNothing() {
+    final int[] ends = {0};
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 20) {
+          @Override
+          public void onTurnEnd(final Evd from) {
+            ends[0]++;
+            throw new IllegalStateException("as the test says");
+          }
+        };
+    bed.evd.upcall(bed);
+    final List<Throwable> thrown = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      bed.complete(5);
+      turnAll(bed, thrown);
+    }
+    bed.assertDelivered(20);
+    assertThat(thrown).hasSize(ends[0]);
+    assertThat(ends[0]).isBetween(4, 8);
+  }
+
+  @Test
+  void required_U10_theRestOfAPolledBatchIsDelivered() {
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 16) {
+          @Override
+          public void onCompletion(final org.jdapl.dat.DtoCompletion event) {
+            super.onCompletion(event);
+            if (cookies.size() % 5 == 0) {
+              throw new Fatal();
+            }
+          }
+        };
+    bed.complete(16);
+    bed.evd.upcall(bed);
+    final List<Throwable> thrown = new ArrayList<>();
+    turnAll(bed, thrown);
+    assertThat(thrown).hasSize(3).allMatch(Fatal.class::isInstance);
+    bed.assertDelivered(16);
+  }
+
+  @Test
+  void shouldRefuseToBeDrivenByAnUpcall() {
+    final List<Throwable> thrown = new ArrayList<>();
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK, 1) {
+          @Override
+          public void onSoftware(final SoftwareEvent event) {
+            thrown.add(catchThrowable(jdapl::turn));
+          }
+        };
+    bed.enable();
+    bed.evd.postSoftwareEvent("nested");
+    bed.settle();
+    assertThat(thrown).singleElement().isInstanceOf(IllegalStateException.class);
+  }
+
+  // Waiting
+
+  /** Hands a token to and fro between two dispatchers; each is idle while the other has it. */
+  private static final class PingPong {
+
+    private static final long TOO_LATE = TimeUnit.MILLISECONDS.toNanos(950);
+
+    private final int hops;
+    private final long pause;
+    private final CountDownLatch done = new CountDownLatch(1);
+    private final AtomicLong late = new AtomicLong();
+    private final Evd ping;
+    private final Evd pong;
+    private long count;
+    private long last = System.nanoTime();
+
+    PingPong(final InterfaceAdapter ia, final int hops, final long pause) {
+      this.hops = hops;
+      this.pause = pause;
+      ping = ia.createEvd(4, Stream.SOFTWARE);
+      pong = ia.createEvd(4, Stream.SOFTWARE);
+      ping.upcall(answerTo(pong));
+      pong.upcall(answerTo(ping));
+    }
+
+    private EventHandler answerTo(final Evd other) {
+      return new EventHandler() {
+        @Override
+        public void onSoftware(final SoftwareEvent event) {
+          hop(other);
+        }
+      };
+    }
+
+    private void hop(final Evd other) {
+      final long now = System.nanoTime();
+      if (now - last > TOO_LATE) {
+        late.incrementAndGet(); // woken by the longest sleep, not by the post
+      }
+      if (++count == hops) {
+        done.countDown();
+        return;
+      }
+      if (count % 8 == 0) {
+        while (System.nanoTime() - now < pause) {
+          Thread.onSpinWait();
+        }
+      }
+      last = System.nanoTime();
+      other.postSoftwareEvent(other);
+    }
+  }
+
+  @Test
+  void shouldLoseNoWakeUpWhenIdleEachTime() throws InterruptedException {
+    try (Threads threads = new Threads(2)) {
+      final long pause = TimeUnit.MICROSECONDS.toNanos(30); // longer than a dispatcher spins
+      final PingPong pingPong = new PingPong(threads.ia, 200_000, pause);
+      pingPong.ping.postSoftwareEvent("first");
+      assertThat(pingPong.done.await(90, TimeUnit.SECONDS)).isTrue();
+      assertThat(pingPong.late).hasValue(0);
+    }
+  }
+
+  @Test
+  void shouldEndItsThreadsWhenStopped() {
+    for (int i = 0; i < 20; i++) {
+      new Threads(3).close();
+    }
+  }
+
+  @Test
+  void shouldEndItsThreadsWhenStoppedInTheMiddleOfWork() throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      try (Threads threads = new Threads(1)) {
+        final Evd evd = threads.ia.createEvd(4, Stream.SOFTWARE);
+        final CountDownLatch begun = new CountDownLatch(50);
+        evd.upcall(
+            new EventHandler() {
+              @Override
+              public void onSoftware(final SoftwareEvent event) {
+                begun.countDown();
+                try {
+                  evd.postSoftwareEvent(event.payload());
+                } catch (final org.jdapl.dat.DatException e) {
+                  begun.countDown(); // closed
+                }
+              }
+            });
+        evd.postSoftwareEvent("for ever");
+        assertThat(begun.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      }
+    }
+  }
+
+  // Timers
+
+  @Test
+  void shouldRunTimersInTheOrderOfTheirTimes() {
+    final HandClock clock = new HandClock();
+    final Reaper reaper = new Reaper(clock);
+    final List<String> ran = new ArrayList<>();
+    reaper.schedule(3_000, () -> ran.add("3"));
+    reaper.schedule(1_000, () -> ran.add("1 a"));
+    reaper.schedule(2_000, () -> ran.add("2"));
+    reaper.schedule(1_000, () -> ran.add("1 b"));
+    reaper.execute(() -> ran.add("now"));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("now");
+    assertThat(reaper.nextTimerNanos()).isEqualTo(1_000);
+    assertThat(reaper.round()).isFalse();
+    clock.advance(Duration.ofNanos(999));
+    assertThat(reaper.round()).isFalse();
+    clock.advance(Duration.ofNanos(1));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("now", "1 a", "1 b");
+    clock.advance(Duration.ofNanos(5_000));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("now", "1 a", "1 b", "2", "3");
+    assertThat(reaper.nextTimerNanos()).isEqualTo(Long.MAX_VALUE);
+    assertThat(reaper.round()).isFalse();
+  }
+
+  @Test
+  void shouldTakeTimersThatTimersMake() {
+    final HandClock clock = new HandClock();
+    final Reaper reaper = new Reaper(clock);
+    final List<Long> ran = new ArrayList<>();
+    final long start = clock.nanoTime();
+    final Runnable[] again = {null};
+    again[0] =
+        () -> {
+          ran.add(clock.nanoTime() - start);
+          if (ran.size() < 3) {
+            reaper.schedule(10, again[0]);
+          }
+        };
+    reaper.schedule(10, again[0]);
+    for (int i = 0; i < 50; i++) {
+      clock.advance(Duration.ofNanos(1));
+      while (reaper.round()) {
+        assertThat(ran.size()).isLessThan(4);
+      }
+    }
+    assertThat(ran).containsExactly(10L, 20L, 30L);
+  }
+
+  @Test
+  void shouldGoOnWhenATaskFails() {
+    final HandClock clock = new HandClock();
+    final Reaper reaper = new Reaper(clock);
+    final List<String> ran = new ArrayList<>();
+    reaper.execute(
+        () -> {
+          throw new IllegalStateException("as the test says");
+        });
+    reaper.execute(() -> ran.add("next"));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("next");
+    assertThat(Reaper.isCurrent()).isFalse();
+  }
+
+  @Test
+  void required_U10_anErrorInATaskOfTheFrameworkDoesNotEndTheReaper()
+      throws InterruptedException {
+    try (Threads threads = new Threads(1)) {
+      final Reaper reaper = threads.jdapl.reaper();
+      final CountDownLatch next = new CountDownLatch(1);
+      reaper.execute(
+          () -> {
+            throw new UnsatisfiedLinkError("as the test says");
+          });
+      reaper.execute(next::countDown);
+      assertThat(next.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+}
