@@ -25,10 +25,13 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
     count++;
   }
 
-  /** It is handed out, and counts no more. */
-  AsyncEventImpl take() {
-    slot.free();
-    return this;
+  /**
+   * It is to be handed out, and counts no more.
+   *
+   * @return false if it was withdrawn.
+   */
+  boolean take() {
+    return slot.take(this);
   }
 
   @Override

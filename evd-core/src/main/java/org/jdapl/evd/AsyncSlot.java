@@ -1,7 +1,9 @@
 package org.jdapl.evd;
 
+import java.util.List;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.Event;
 
 /**
  * The one async error of a live object that may wait in the async EVD: more of them are counted
@@ -30,8 +32,25 @@ final class AsyncSlot {
     return waiting;
   }
 
-  /** The event is handed out: the next error makes a new one. */
-  synchronized void free() {
-    waiting = null;
+  /**
+   * The event is to be handed out: the next error makes a new one.
+   *
+   * @return false if the event was withdrawn.
+   */
+  synchronized boolean take(final AsyncEventImpl event) {
+    final boolean there = waiting == event;
+    if (there) {
+      waiting = null;
+    }
+    return there;
+  }
+
+  /** The object is closed: an event that waits is not handed out any more. */
+  synchronized void withdraw(final List<Event> into) {
+    if (waiting != null) {
+      waiting.handOut(null, from, -1);
+      into.add(waiting);
+      waiting = null;
+    }
   }
 }

@@ -21,13 +21,13 @@ import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * The connection of an endpoint: its states, and the gate that orders its events against the endpoint's
- * completions on a shared EVD.
+ * The connection of an endpoint: its states, and the gate that orders its events against the
+ * endpoint's completions on a shared EVD.
  *
- * <p>What happens to the connection moves the {@link EndpointMachine} where it happens, on any thread,
- * and puts an event into the lane of the connect EVD. The provider is only called back by the consumer's
- * calls, in turns, and by the reaper. The fields of the gate are confined to the holder of the connect
- * EVD's turn.
+ * <p>What happens to the connection moves the {@link EndpointMachine} where it happens, on any
+ * thread, and puts an event into the lane of the connect EVD. The provider is only called back by
+ * the consumer's calls, in turns, and by the reaper. The fields of the gate are confined to the
+ * holder of the connect EVD's turn.
  */
 final class Connection implements CmHandler {
 
@@ -43,7 +43,7 @@ final class Connection implements CmHandler {
   private final EndpointMachine machine = new EndpointMachine();
 
   private volatile CmId cmId;
-  private final AtomicInteger cmCalls = new AtomicInteger();
+  private final AtomicInteger inProgress = new AtomicInteger();
   private volatile boolean passive;
   private volatile boolean broken;
   private volatile ConnectionEventImpl establishedEvent;
@@ -58,8 +58,7 @@ final class Connection implements CmHandler {
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
-  Connection(
-      final EndpointImpl endpoint, final EvdImpl evd, final EndpointAttributes attributes) {
+  Connection(final EndpointImpl endpoint, final EvdImpl evd, final EndpointAttributes attributes) {
     this.endpoint = endpoint;
     this.evd = evd;
     this.attributes = attributes;
@@ -85,21 +84,22 @@ final class Connection implements CmHandler {
       throw Misuse.argument(1, endpoint.name() + ".connect: the remote address is null");
     }
     if (timeout == null || timeout.isZero() || timeout.isNegative()) {
-      throw Misuse.argument(3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
+      throw Misuse.argument(
+          3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
     }
     final CmParameters parameters =
         parameters(privateData, endpoint.ia().device().limits().connectPrivateData(), 4, "connect");
     move(Trigger.CONNECT, "connect");
-    cmCalls.incrementAndGet();
+    enter();
     try {
       cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
     } catch (final VerbsException e) {
       machine.move(Trigger.CONNECT_FAILED);
       throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
     } finally {
-      cmCalls.decrementAndGet();
+      exit();
     }
-    endpoint.ia().reaper().schedule(EndpointImpl.nanos(timeout), () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+    endpoint.ia().reaper().schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
   /** Accepts a request; the caller knows that it was not answered. */
@@ -108,18 +108,20 @@ final class Connection implements CmHandler {
         parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, "accept");
     move(Trigger.ACCEPT, "accept");
     passive = true;
-    cmCalls.incrementAndGet();
+    enter();
     try {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
     } catch (final VerbsException e) {
+      passive = false;
       machine.move(Trigger.ACCEPT_FAILED);
       throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
     } finally {
-      cmCalls.decrementAndGet();
+      exit();
     }
-    endpoint.ia().reaper()
-        .schedule(
-            ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+    endpoint
+        .ia()
+        .reaper()
+        .schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
   private CmParameters parameters(
@@ -156,7 +158,8 @@ final class Connection implements CmHandler {
   DatException wrongState(final String call) {
     final EndpointState state = machine.state();
     if (state == EndpointState.CLOSED) {
-      return Misuse.state(ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+      return Misuse.state(
+          ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
     }
     return Misuse.state(
         switch (state) {
@@ -185,7 +188,8 @@ final class Connection implements CmHandler {
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
       endByConsumer(Trigger.END);
     } else if (machine.move(Trigger.DISCONNECT) != null) {
-      if (endpoint.requests().isIdle() || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
+      if (endpoint.requests().isIdle()
+          || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
         endByConsumer(Trigger.END);
       } else {
         endpoint.ia().reaper().schedule(GRACE, () -> endByConsumer(Trigger.END));
@@ -198,7 +202,8 @@ final class Connection implements CmHandler {
   @Override
   public void onCmEvent(
       final CmId id, final CmEventType type, final int status, final ByteBuffer privateData) {
-    cmCalls.incrementAndGet();
+    enter();
+    cmId = id; // connect and accept may not have returned
     try {
       switch (type) {
         case ESTABLISHED -> onEstablished(copy(privateData));
@@ -227,7 +232,7 @@ final class Connection implements CmHandler {
         case TIMEWAIT_EXIT -> {}
       }
     } finally {
-      cmCalls.decrementAndGet();
+      exit();
     }
   }
 
@@ -257,19 +262,23 @@ final class Connection implements CmHandler {
   }
 
   private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
+    enter();
     if (machine.move(Trigger.END) != null) {
       offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));
     }
+    exit();
   }
 
   /** The consumer ends the connection. */
   private void endByConsumer(final Trigger trigger) {
+    enter();
     final ConnectionEventImpl event =
         new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.DISCONNECTED, NOTHING);
     if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
       ownEnd = event;
       offerEnd(event);
     }
+    exit();
   }
 
   private void offerEnd(final ConnectionEventImpl event) {
@@ -402,25 +411,28 @@ final class Connection implements CmHandler {
 
   /** The connection is over: everything open completes, and a marker says when. */
   private void startFlush() {
-    if (flushStarted) {
-      return;
-    }
-    flushStarted = true;
-    try {
-      hangUp();
-      endpoint.qp().modifyToError();
-      flush(endpoint.receives());
-      flush(endpoint.requests());
+    if (!flushStarted) {
+      flushStarted = true;
+      endpoint.ia().reaper().execute(this::flush);
       endpoint.ia().reaper().schedule(GATE_BOUND, () -> evd.control(this::openGate));
-    } catch (final RuntimeException e) {
-      evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
-      openGate();
     }
   }
 
-  private void flush(final WorkQueue queue) {
-    if (shares(queue) && !queue.isFlushing() && queue.postMarker(endpoint.qp(), false) != 0) {
-      queue.flush();
+  /** By the reaper, so that a turn makes no provider call for it. */
+  private void flush() {
+    enter();
+    try {
+      hangUp();
+      endpoint.qp().modifyToError();
+      if (endpoint.receives().postMarker(endpoint.qp(), false) != 0
+          || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
+        evd.control(this::openGate);
+      }
+    } catch (final RuntimeException e) {
+      evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
+      evd.control(this::openGate);
+    } finally {
+      exit();
     }
   }
 
@@ -452,8 +464,8 @@ final class Connection implements CmHandler {
   /**
    * The consumer closes the endpoint.
    *
-   * @return whether an event that ends the connection has been or is being put into the lane; null if
-   *     the endpoint is closed already.
+   * @return whether an event that ends the connection has been or is being put into the lane; null
+   *     if the endpoint is closed already.
    */
   Boolean close() {
     final EndpointState before = machine.move(Trigger.CLOSE);
@@ -482,18 +494,19 @@ final class Connection implements CmHandler {
   /**
    * The events that were not handed out are not to be. Of the connect EVD's turn.
    *
-   * @return whether the end of the connection was among them, or was handed out; if not, it is still to
-   *     come into the lane.
+   * @param forced whether not to wait for what is in progress.
+   * @return whether all are accounted for; if not, one is still on its way into the lane.
    */
-  boolean dropEvents(final List<Event> into) {
-    final ConnectionEventImpl end = endEvent;
-    if (end == null) {
-      return ended;
+  boolean dropEvents(final List<Event> into, final boolean forced) {
+    if (isBusy() && !forced) {
+      return false;
     }
     if (!established && establishedEvent != null) {
       drop(establishedEvent, into);
     }
-    drop(end, into);
+    if (!ended && endEvent != null) {
+      drop(endEvent, into);
+    }
     established = true;
     ended = true;
     heldEnd = null;
@@ -505,9 +518,20 @@ final class Connection implements CmHandler {
     into.add(event);
   }
 
-  /** Whether a call of the connection manager, or one into it, is in progress. */
+  /** Something that may call the provider, or put an event into the lane, begins. */
+  private void enter() {
+    inProgress.incrementAndGet();
+  }
+
+  private void exit() {
+    if (inProgress.decrementAndGet() == 0 && machine.state() == EndpointState.CLOSED) {
+      evd.control(() -> {}); // the close may have waited for that
+    }
+  }
+
+  /** Whether a call into the connection manager, or an event, is in progress. */
   boolean isBusy() {
-    return cmCalls.get() > 0;
+    return inProgress.get() > 0;
   }
 
   /** Destroys the id. */

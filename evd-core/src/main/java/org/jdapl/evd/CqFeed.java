@@ -129,6 +129,7 @@ final class CqFeed implements CqHandler {
     final boolean asked = notified || due;
     notified = false;
     due = false;
+    muted = false; // before the arm: what comes after it must be heard
     switch (cq.pollAndRearm(into, BATCH, ArmKind.NEXT)) {
       case SUCCESS -> {
         if (into.size() == 0) {
@@ -146,9 +147,6 @@ final class CqFeed implements CqHandler {
           }
         }
       }
-    }
-    if (into.size() > 0) {
-      muted = false;
     }
   }
 

@@ -27,7 +27,6 @@ final class CrImpl implements ConnectionRequest {
     this.name = name;
     this.psp = psp;
     this.request = request;
-    psp.ia().add(this);
   }
 
   PspImpl psp() {

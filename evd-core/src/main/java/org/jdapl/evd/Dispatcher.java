@@ -6,9 +6,9 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.TimeoutException;
+import java.util.Queue;
 import java.util.concurrent.ThreadFactory;
 import org.jdapl.verbs.EventChannel;
-import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +40,10 @@ final class Dispatcher {
 
   private final String name;
   private final ThreadFactory threads;
-  private final IdleWait idle = new IdleWait();
+  private final EventChannel channel;
+  private final Queue<EvdImpl> readyAnywhere;
+  private final Dispatcher[] group;
+  private final IdleWait idle;
   private final RingBuffer<Slot> ring;
   private final SequenceBarrier barrier;
   private final Sequence consumed = new Sequence();
@@ -48,7 +51,6 @@ final class Dispatcher {
   private final Handout handout = new Handout();
 
   private Current current;
-  private volatile VerbsProvider channelProvider;
   private volatile boolean stopped;
 
   /**
@@ -57,10 +59,24 @@ final class Dispatcher {
    * @param threads makes its thread; null for one that is driven by hand.
    * @param capacity how many EVDs it may serve; the ring is twice as large, because slots come free
    *     only when a batch of them was consumed.
+   * @param channel where it sleeps, and gets the provider's events; null if the provider pushes
+   *     them.
+   * @param readyAnywhere tokens that any dispatcher of the group takes.
+   * @param group all dispatchers that share those.
    */
-  Dispatcher(final String name, final ThreadFactory threads, final int capacity) {
+  Dispatcher(
+      final String name,
+      final ThreadFactory threads,
+      final int capacity,
+      final EventChannel channel,
+      final Queue<EvdImpl> readyAnywhere,
+      final Dispatcher[] group) {
     this.name = name;
     this.threads = threads;
+    this.channel = channel;
+    this.readyAnywhere = readyAnywhere;
+    this.group = group;
+    idle = new IdleWait(channel, readyAnywhere);
     ring = RingBuffer.createMultiProducer(Slot::new, 2 * capacity, idle);
     ring.addGatingSequences(consumed);
     barrier = ring.newBarrier();
@@ -76,6 +92,15 @@ final class Dispatcher {
   void stop() {
     stopped = true;
     idle.stop();
+    if (isByHand()) {
+      closeChannel();
+    }
+  }
+
+  private void closeChannel() {
+    if (channel != null) {
+      channel.close();
+    }
   }
 
   // From any thread.
@@ -84,6 +109,18 @@ final class Dispatcher {
   void ready(final EvdImpl evd) {
     if (!ring.tryPublishEvent(READY, evd)) {
       throw new IllegalStateException(name + ": bug: more tokens than EVDs at " + evd);
+    }
+  }
+
+  /** The token of an EVD was made; a dispatcher that is free takes it. */
+  void readyAnywhere(final EvdImpl evd) {
+    if (!readyAnywhere.offer(evd)) {
+      throw new IllegalStateException(name + ": bug: more tokens than EVDs at " + evd);
+    }
+    for (final Dispatcher dispatcher : group) {
+      if (dispatcher.idle.wake()) {
+        return;
+      }
     }
   }
 
@@ -107,17 +144,9 @@ final class Dispatcher {
     return CURRENT.get().dispatcher != null;
   }
 
-  /**
-   * The channel this dispatcher sleeps in, made when the first device of a provider needs one.
-   *
-   * @return null if there can be none, because it sleeps in the channel of another provider.
-   */
-  synchronized EventChannel channel(final VerbsProvider provider) {
-    if (channelProvider == null) {
-      idle.sleepIn(provider.createEventChannel());
-      channelProvider = provider;
-    }
-    return channelProvider == provider ? idle.channel() : null;
+  /** Where this dispatcher sleeps; null if the provider pushes. */
+  EventChannel channel() {
+    return channel;
   }
 
   // Of the loop.
@@ -155,7 +184,7 @@ final class Dispatcher {
         barrier.waitFor(consumed.get() + 1);
         work();
       }
-      idle.closeChannel();
+      closeChannel();
     } catch (final AlertException | InterruptedException | TimeoutException e) {
       throw new IllegalStateException("nobody alerts or interrupts a dispatcher", e);
     } catch (final VirtualMachineError e) {
@@ -189,8 +218,13 @@ final class Dispatcher {
   }
 
   private boolean work() {
-    final boolean dispatched = idle.poll() > 0;
-    return turns() || dispatched;
+    boolean worked = channel != null && channel.await(0) > 0;
+    final EvdImpl anywhere = readyAnywhere.poll();
+    if (anywhere != null) {
+      worked = true;
+      anywhere.turn(this);
+    }
+    return turns() || worked;
   }
 
   private boolean turns() {

@@ -4,18 +4,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 
 /**
- * The close of an endpoint: its queue pair is moved to the error state, a marker in each queue tells
- * when the queue is empty, and each of its EVDs goes on with its part in its own turns. When all parts
- * are done, the reaper destroys what is the provider's.
+ * The close of an endpoint: its queue pair is moved to the error state, a marker in each queue
+ * tells when the queue is empty, and each of its EVDs goes on with its part in its own turns. When
+ * all parts are done, the reaper destroys what is the provider's.
  */
 final class EndpointDrain {
+
+  private static final Duration RETRY = Duration.ofMillis(1);
 
   private final EndpointImpl endpoint;
   private final Connection connection;
@@ -32,7 +33,7 @@ final class EndpointDrain {
   }
 
   /** Begins, unless it began already. */
-  CompletionStage<DrainReport> start(final Duration bound) {
+  CompletableFuture<DrainReport> start(final Duration bound) {
     final Boolean ends = connection.close();
     if (ends != null) {
       endExpected = ends;
@@ -41,9 +42,9 @@ final class EndpointDrain {
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(EndpointImpl.nanos(bound), this::force);
+      endpoint.ia().reaper().schedule(bound, this::force);
     }
-    return closed.copy();
+    return closed;
   }
 
   private void postMarkers() {
@@ -92,7 +93,7 @@ final class EndpointDrain {
     if (connection.isOf(evd)
         && endExpected
         && !connection.hasEnded()
-        && (taken || !connection.dropEvents(droppedEvents))) {
+        && (taken || !connection.dropEvents(droppedEvents, forced))) {
       return false;
     }
     if (partsOpen.decrementAndGet() == 0) {
@@ -131,7 +132,10 @@ final class EndpointDrain {
 
   private void finish() {
     if (connection.isBusy()) {
-      endpoint.ia().reaper().execute(this::finish);
+      endpoint
+          .ia()
+          .reaper()
+          .schedule(RETRY, this::finish); // a call into the provider has not returned
       return;
     }
     try {
@@ -141,6 +145,7 @@ final class EndpointDrain {
       endpoint.connectEvd().onProviderFault("close of " + endpoint + " failed: " + e, e);
     }
     endpoint.release();
+    endpoint.asyncSlot().withdraw(droppedEvents);
     final WorkQueue receives = endpoint.receives();
     final WorkQueue requests = endpoint.requests();
     final List<DrainReport.Request> open = new ArrayList<>(receives.report());

@@ -3,34 +3,22 @@ package org.jdapl.evd;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.CompletionFlags;
-import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
-import org.jdapl.evd.EndpointMachine.Trigger;
-import org.jdapl.verbs.CmEventType;
-import org.jdapl.verbs.CmHandler;
-import org.jdapl.verbs.CmId;
-import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
@@ -39,7 +27,9 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 
-/** An endpoint: two work queues on a queue pair, a {@link Connection}, and an {@link EndpointDrain}. */
+/**
+ * An endpoint: two work queues on a queue pair, a {@link Connection}, and an {@link EndpointDrain}.
+ */
 final class EndpointImpl implements Endpoint {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
@@ -459,6 +449,7 @@ final class EndpointImpl implements Endpoint {
           2, name + ": " + count + " segments are more than the " + most + " of its attributes");
     }
     into.clearSge();
+    queue.useNothing();
     long total = 0;
     for (int i = 0; i < count; i++) {
       if (!(segments.lmr(i) instanceof LmrImpl region)) {
@@ -511,19 +502,11 @@ final class EndpointImpl implements Endpoint {
 
   @Override
   public void close() {
-    ia.await(closeAsync(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
+    ia.await(drain.start(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
-    return drain.start(bound);
-  }
-
-  static long nanos(final Duration duration) {
-    try {
-      return duration.toNanos();
-    } catch (final ArithmeticException e) {
-      return Long.MAX_VALUE / 4;
-    }
+    return ia.stage(drain.start(bound));
   }
 }

@@ -134,15 +134,21 @@ final class EvdImpl implements Evd {
   /** Does an operation of the state word, and publishes the token if it made one. */
   private long apply(final int operation, final long argument) {
     final long before = state.apply(operation, argument);
+    publish(before, operation, argument);
+    return before;
+  }
+
+  private void publish(final long before, final int operation, final long argument) {
     if (before >= 0) {
       final long after = EvdState.next(before, operation, argument);
       if (EvdState.madeToken(before, after)) {
-        // upcalls of MANY are to run at once, so their tokens go round
-        final boolean many = (after & EvdState.POLICY) == EvdState.MANY;
-        (many ? ia.nextDispatcher() : dispatcher).ready(this);
+        if ((after & EvdState.POLICY) == EvdState.MANY) {
+          dispatcher.readyAnywhere(this);
+        } else {
+          dispatcher.ready(this);
+        }
       }
     }
-    return before;
   }
 
   // Turns of a dispatcher.
@@ -173,8 +179,8 @@ final class EvdImpl implements Evd {
         by.holdTurn(false);
         recover();
       }
+      checkQuiet();
     }
-    checkQuiet();
   }
 
   /** Bits were cleared: does what they asked for. */
@@ -202,9 +208,11 @@ final class EvdImpl implements Evd {
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
-        serve(state.apply(EvdState.RESUME, 0));
+        resume();
       } else if (!settled && merger.next(handout)) {
-        budget--;
+        if (budget-- == BUDGET) {
+          counters.increment(Counters.UPCALLS);
+        }
         upcall(by, handler, handout);
         called = handler;
       } else {
@@ -215,7 +223,9 @@ final class EvdImpl implements Evd {
         }
       }
     }
-    counters.increment(budget < BUDGET ? Counters.UPCALLS : Counters.EMPTY_TURNS);
+    if (budget == BUDGET) {
+      counters.incrementShared(Counters.EMPTY_TURNS);
+    }
   }
 
   /**
@@ -223,7 +233,7 @@ final class EvdImpl implements Evd {
    * bits that came in between for another pass.
    */
   private boolean end() {
-    if (advanceDrains() && merger.hasMoreCompletionsInMemory()) {
+    if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
     settled = false;
@@ -231,24 +241,33 @@ final class EvdImpl implements Evd {
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
       return true;
     }
-    serve(state.apply(EvdState.RESUME, 0));
+    resume();
     return false;
+  }
+
+  /** Another pass: what was signalled since is no longer old. */
+  private void resume() {
+    final long bits = state.apply(EvdState.RESUME, 0);
+    settled &= (bits & EvdState.WORK) == 0;
+    serve(bits);
   }
 
   private void notifyOnce(final Dispatcher by) {
     while (true) {
       final long s = state.get();
-      final NotifyHandler handler = target.ready;
-      if ((s & EvdState.POLICY) != EvdState.NOTIFY || handler == null) {
+      if ((s & EvdState.POLICY) != EvdState.NOTIFY) {
         leave();
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
-        serve(state.apply(EvdState.RESUME, 0));
+        resume();
       } else if (merger.hasAny()) {
         if ((state.apply(EvdState.NOTIFIED, 0) & EvdState.POLICY) == EvdState.NOTIFY) {
-          counters.increment(Counters.UPCALLS);
-          notifyConsumer(by, handler);
+          final NotifyHandler handler = target.ready; // of this NOTIFY or of a later one
+          if (handler != null) {
+            counters.increment(Counters.UPCALLS);
+            notifyConsumer(by, handler);
+          }
           leave();
           return;
         }
@@ -256,7 +275,7 @@ final class EvdImpl implements Evd {
         break;
       }
     }
-    counters.increment(Counters.EMPTY_TURNS);
+    counters.incrementShared(Counters.EMPTY_TURNS);
   }
 
   private void many(final Dispatcher by) {
@@ -269,7 +288,7 @@ final class EvdImpl implements Evd {
         break;
       }
       if ((s & EvdState.CONTROL) != 0) {
-        serve(state.apply(EvdState.RESUME, 0));
+        resume();
       } else if (merger.next(own)) {
         counters.increment(Counters.UPCALLS);
         passAndUpcall(by, handler, own);
@@ -278,7 +297,7 @@ final class EvdImpl implements Evd {
         break;
       }
     }
-    counters.increment(Counters.EMPTY_TURNS);
+    counters.incrementShared(Counters.EMPTY_TURNS);
   }
 
   private void passAndUpcall(final Dispatcher by, final EventHandler handler, final Handout own) {
@@ -353,7 +372,6 @@ final class EvdImpl implements Evd {
   private void recover() {
     settled = false;
     apply(EvdState.LEAVE, EvdState.WORK | EvdState.CONTROL);
-    checkQuiet();
   }
 
   /**
@@ -568,12 +586,14 @@ final class EvdImpl implements Evd {
   }
 
   private void setPolicy(final Target to, final long policy) {
+    final long before;
     synchronized (policyLock) {
       if (to != null) {
         target = to;
       }
-      apply(EvdState.SET_POLICY, policy);
+      before = state.apply(EvdState.SET_POLICY, policy);
     }
+    publish(before, EvdState.SET_POLICY, policy);
   }
 
   @Override
@@ -583,6 +603,7 @@ final class EvdImpl implements Evd {
     if (draining) {
       signal(EvdState.CONTROL);
     }
+    checkQuiet();
   }
 
   @Override
@@ -599,11 +620,15 @@ final class EvdImpl implements Evd {
 
   @Override
   public void teardown() {
-    ia.await(teardownAsync(), null, this);
+    ia.await(tearDown(), null, this);
   }
 
   @Override
   public CompletionStage<Void> teardownAsync() {
+    return ia.stage(tearDown());
+  }
+
+  private CompletableFuture<Void> tearDown() {
     disable();
     final CompletableFuture<Void> done = new CompletableFuture<>();
     whenQuiet(() -> done.complete(null));
@@ -698,6 +723,7 @@ final class EvdImpl implements Evd {
         () -> {
           drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
+          merger.resume(); // one before may have told of itself in vain
         });
   }
 
@@ -705,35 +731,41 @@ final class EvdImpl implements Evd {
 
   @Override
   public void close() {
-    ia.await(closeAsync(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
+    checkNotAsync();
+    ia.await(closeAsAdapter(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
+    checkNotAsync();
+    return ia.stage(closeAsAdapter(bound));
+  }
+
+  private void checkNotAsync() {
     if (this == ia.asyncEvd()) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_EVD_ASYNC,
           name + ".close: the async EVD is closed with its adapter");
     }
-    return closeAsAdapter(bound);
   }
 
   /** Closes it, also if it is the async EVD. */
-  CompletionStage<DrainReport> closeAsAdapter(final Duration bound) {
+  CompletableFuture<DrainReport> closeAsAdapter(final Duration bound) {
     synchronized (this) {
       if (!users.isEmpty()) {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_EVD_IN_USE, name + ".close: in use by " + users);
       }
       if (isClosed) {
-        return closed.copy();
+        return closed;
       }
       isClosed = true;
     }
     apply(EvdState.CLOSE, 0);
-    ia.reaper().schedule(bound.toNanos(), this::giveUpClose);
+    lane.close();
+    ia.reaper().schedule(bound, this::giveUpClose);
     whenQuiet(() -> control(this::finishClose));
-    return closed.copy();
+    return closed;
   }
 
   private void giveUpClose() {

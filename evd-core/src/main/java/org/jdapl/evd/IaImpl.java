@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
@@ -202,18 +203,18 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   <T extends DatObject> T add(final T object) {
-    final boolean late;
-    synchronized (this) {
-      late = closing;
-      if (!late) {
-        objects.add(object);
-      }
-    }
-    if (late) {
+    if (!addIfOpen(object)) {
       object.close();
+      if (object instanceof EvdImpl) {
+        runtime.releaseEvd();
+      }
       checkOpen("create");
     }
     return object;
+  }
+
+  synchronized boolean addIfOpen(final DatObject object) {
+    return !closing && objects.add(object);
   }
 
   synchronized void remove(final DatObject object) {
@@ -323,7 +324,7 @@ final class IaImpl implements InterfaceAdapter {
       if (object instanceof PspImpl || object instanceof CrImpl) {
         tolerate(object::close);
       } else if (object instanceof EndpointImpl endpoint) {
-        drains.add(endpoint.closeAsync(part).toCompletableFuture());
+        drains.add(endpoint.drain().start(part));
       }
     }
     final CompletableFuture<Void> drained =
@@ -342,10 +343,10 @@ final class IaImpl implements InterfaceAdapter {
       if (object instanceof PzImpl) {
         tolerate(object::close);
       } else if (object instanceof EvdImpl evd) {
-        tolerate(() -> closes.add(evd.closeAsAdapter(part).toCompletableFuture()));
+        tolerate(() -> closes.add(evd.closeAsAdapter(part)));
       }
     }
-    tolerate(() -> closes.add(asyncEvd.closeAsAdapter(part).toCompletableFuture()));
+    tolerate(() -> closes.add(asyncEvd.closeAsAdapter(part)));
     final CompletableFuture<Void> done =
         CompletableFuture.allOf(closes.toArray(CompletableFuture[]::new));
     once(done, part.multipliedBy(2), this::closeDevice);
@@ -373,7 +374,7 @@ final class IaImpl implements InterfaceAdapter {
           }
         };
     final var unused = done.whenComplete((result, failure) -> step.run());
-    reaper.schedule(bound.toNanos(), step);
+    reaper.schedule(bound, step);
   }
 
   private void tolerate(final Runnable call) {
@@ -385,10 +386,15 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   /** Waits, unless this thread is the framework's: then what was begun ends by itself. */
-  <T> void await(final CompletionStage<T> stage, final Duration bound, final DatObject object) {
+  void await(final CompletableFuture<?> future, final Duration bound, final DatObject object) {
     if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {
-      runtime.await(stage.toCompletableFuture(), bound, object);
+      runtime.await(future, bound, object);
     }
+  }
+
+  /** What a consumer gets of a future: its code does not run on a thread of the framework. */
+  <T> CompletionStage<T> stage(final CompletableFuture<T> future) {
+    return runtime.isByHand() ? future.copy() : future.thenApplyAsync(Function.identity());
   }
 
   // What it is.
@@ -405,10 +411,6 @@ final class IaImpl implements InterfaceAdapter {
 
   Device device() {
     return device;
-  }
-
-  Dispatcher nextDispatcher() {
-    return runtime.nextDispatcher();
   }
 
   Reaper reaper() {

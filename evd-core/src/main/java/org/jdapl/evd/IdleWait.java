@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.WaitStrategy;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -21,36 +22,26 @@ final class IdleWait implements WaitStrategy {
   private static final int SPINS = 200;
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
 
+  private final EventChannel channel;
+  private final Queue<EvdImpl> readyAnywhere;
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
-  private volatile EventChannel channel;
   private volatile boolean stopped;
+
+  /**
+   * A wait.
+   *
+   * @param channel where to sleep; null to park.
+   * @param readyAnywhere work for any dispatcher.
+   */
+  IdleWait(final EventChannel channel, final Queue<EvdImpl> readyAnywhere) {
+    this.channel = channel;
+    this.readyAnywhere = readyAnywhere;
+  }
 
   /** Ends all waiting, now and later. */
   void stop() {
     stopped = true;
     wake();
-  }
-
-  void sleepIn(final EventChannel in) {
-    channel = in;
-    wake();
-  }
-
-  EventChannel channel() {
-    return channel;
-  }
-
-  void closeChannel() {
-    final EventChannel in = channel;
-    if (in != null) {
-      in.close();
-    }
-  }
-
-  /** Dispatches what waits in the channel; does not wait. */
-  int poll() {
-    final EventChannel in = channel;
-    return in == null ? 0 : in.await(0);
   }
 
   @Override
@@ -67,22 +58,21 @@ final class IdleWait implements WaitStrategy {
     }
     sleeper.set(Thread.currentThread());
     if (!isWorkThere(sequence, cursor)) {
-      sleep(LONGEST_SLEEP);
+      sleep();
     }
     sleeper.set(null);
     return cursor.get();
   }
 
   private boolean isWorkThere(final long sequence, final Sequence cursor) {
-    return cursor.get() >= sequence || stopped;
+    return cursor.get() >= sequence || !readyAnywhere.isEmpty() || stopped;
   }
 
-  private void sleep(final long nanos) {
-    final EventChannel in = channel;
-    if (in == null) {
-      LockSupport.parkNanos(this, nanos);
+  private void sleep() {
+    if (channel == null) {
+      LockSupport.parkNanos(this, LONGEST_SLEEP);
     } else {
-      in.await(nanos);
+      channel.await(LONGEST_SLEEP);
     }
   }
 
@@ -92,14 +82,21 @@ final class IdleWait implements WaitStrategy {
     wake();
   }
 
-  private void wake() {
+  /**
+   * Ends the sleep, if there is one. From any thread.
+   *
+   * @return whether there was.
+   */
+  boolean wake() {
     final Thread asleep = sleeper.getAndSet(null);
-    if (asleep != null) {
-      final EventChannel in = channel;
-      if (in != null) {
-        in.wakeup();
-      }
-      LockSupport.unpark(asleep);
+    if (asleep == null) {
+      return false;
     }
+    if (channel == null) {
+      LockSupport.unpark(asleep);
+    } else {
+      channel.wakeup();
+    }
+    return true;
   }
 }

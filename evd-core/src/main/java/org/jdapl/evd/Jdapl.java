@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.time.Duration;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -9,6 +10,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.InterfaceAdapter;
@@ -16,7 +18,6 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.Device;
-import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
@@ -64,11 +65,20 @@ public final class Jdapl implements AutoCloseable {
     if (!byHand) {
       reaper.start(builder.threads);
     }
+    final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
-          new Dispatcher("dispatcher-" + NUMBERS.incrementAndGet(), builder.threads, capacity);
-      dispatchers[i].start();
+          new Dispatcher(
+              "dispatcher-" + NUMBERS.incrementAndGet(),
+              builder.threads,
+              capacity,
+              provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
+              readyAnywhere,
+              dispatchers);
+    }
+    for (final Dispatcher dispatcher : dispatchers) {
+      dispatcher.start();
     }
   }
 
@@ -191,11 +201,7 @@ public final class Jdapl implements AutoCloseable {
     final Dispatcher dispatcher = nextDispatcher();
     final Device device;
     try {
-      EventChannel channel = null;
-      if (provider.delivery() == Delivery.CHANNEL) {
-        channel = dispatcher.channel(provider);
-      }
-      device = provider.open(parameters, channel);
+      device = provider.open(parameters, dispatcher.channel());
     } catch (final VerbsException e) {
       throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
     }
@@ -226,6 +232,10 @@ public final class Jdapl implements AutoCloseable {
     return dispatchers[Math.floorMod(next.getAndIncrement(), dispatchers.length)];
   }
 
+  boolean isByHand() {
+    return byHand;
+  }
+
   Reaper reaper() {
     return reaper;
   }
@@ -247,8 +257,9 @@ public final class Jdapl implements AutoCloseable {
   }
 
   /**
-   * By hand: one round of each dispatcher on the caller's thread. It never waits. What a handler
-   * throws is thrown on; the event counts as consumed and nothing else is lost.
+   * By hand: one round of each dispatcher on the caller's thread, one thread at a time. It never
+   * waits. What a handler throws is thrown on; the event counts as consumed and nothing else is
+   * lost.
    *
    * @return whether there was anything to do.
    * @throws IllegalStateException if the dispatchers have threads, or inside an upcall.

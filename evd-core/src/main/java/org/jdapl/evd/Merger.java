@@ -114,7 +114,7 @@ final class Merger {
         run--;
         return true;
       }
-      misses = run > 0 ? misses + 1 : 0;
+      misses = run > 0 && (laneFirst || stash.ready.isEmpty()) ? misses + 1 : 0;
       laneFirst = !laneFirst;
       run = RUN;
     }
@@ -134,8 +134,10 @@ final class Merger {
           return true;
         }
       } else if (polled instanceof AsyncEventImpl event) {
-        to.set(event.take(), evd, event.from());
-        return true;
+        if (event.take()) {
+          to.set(event, evd, event.from());
+          return true;
+        }
       } else if (polled instanceof RequestEvent event) {
         to.set(event, evd, event.impl().psp());
         return true;
@@ -203,7 +205,8 @@ final class Merger {
     }
     final WorkQueue queue = endpoint.queue(wrId);
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
-    if (endpoint.connection().mustBeEstablished(queue) && (success || !endpoint.connection().heldBack().isEmpty())) {
+    if (endpoint.connection().mustBeEstablished(queue)
+        && (success || !endpoint.connection().heldBack().isEmpty())) {
       return establish(endpoint, entry, to);
     }
     final int slot = queue.locate(wrId);

@@ -41,7 +41,9 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   @Override
   public void onRequest(final CmRequest request) {
     final CrImpl cr = new CrImpl(ia.nameFor("cr"), this, request);
-    if (!evd.offerRequest(new RequestEvent(this, cr))) {
+    if (!ia.addIfOpen(cr)) {
+      ia.reaper().execute(() -> cr.refuse(REFUSED_FULL));
+    } else if (!evd.offerRequest(new RequestEvent(this, cr))) {
       ia.reaper().execute(() -> cr.refuse(REFUSED_FULL));
       ia.report(
           evd.asyncSlot(),

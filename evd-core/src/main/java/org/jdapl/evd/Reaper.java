@@ -1,5 +1,6 @@
 package org.jdapl.evd;
 
+import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -21,6 +22,7 @@ final class Reaper {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Reaper.class);
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
+  private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
   private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
 
   private record Timer(long dueNanos, long order, Runnable action) implements Comparable<Timer> {
@@ -59,6 +61,11 @@ final class Reaper {
   }
 
   /** Has something done after a delay. From any thread. */
+  void schedule(final Duration delay, final Runnable action) {
+    schedule(nanos(delay), action);
+  }
+
+  /** Has something done after a delay. From any thread. */
   void schedule(final long delayNanos, final Runnable action) {
     final long due = clock.nanoTime() + delayNanos;
     execute(() -> timers.add(new Timer(due, timerOrder++, action)));
@@ -92,6 +99,15 @@ final class Reaper {
   long nextTimerNanos() {
     final Timer next = timers.peek();
     return next == null ? Long.MAX_VALUE : Math.max(0, next.dueNanos - clock.nanoTime());
+  }
+
+  /** The nanoseconds of a duration, however long. */
+  private static long nanos(final Duration duration) {
+    try {
+      return Math.min(duration.toNanos(), LONGEST_DELAY);
+    } catch (final ArithmeticException e) {
+      return LONGEST_DELAY;
+    }
   }
 
   private void run(final Runnable task) {

@@ -115,6 +115,11 @@ final class WorkQueue extends Guard {
     return receive;
   }
 
+  /** The request to be posted uses no region so far. */
+  void useNothing() {
+    clearLmrs((int) posted & mask);
+  }
+
   /** Remembers a segment's region until the request completes. */
   void use(final LmrImpl lmr, final int segment) {
     lmrs[((int) posted & mask) * iov + segment] = lmr;
@@ -184,7 +189,7 @@ final class WorkQueue extends Guard {
 
   private void unpost(final int slot) {
     movePosted(-1);
-    clear(slot);
+    contexts[slot] = null;
   }
 
   /**
@@ -313,6 +318,10 @@ final class WorkQueue extends Guard {
 
   private void clear(final int slot) {
     contexts[slot] = null;
+    clearLmrs(slot);
+  }
+
+  private void clearLmrs(final int slot) {
     for (int i = slot * iov; i < (slot + 1) * iov; i++) {
       lmrs[i] = null;
     }

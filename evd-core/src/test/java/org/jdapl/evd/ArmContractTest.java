@@ -17,8 +17,8 @@ import org.jdapl.dat.DatException;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
-import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -296,6 +296,31 @@ class ArmContractTest {
   }
 
   @Test
+  void required_A05_whateverTheBudgetCutsItIsAllDelivered() {
+    for (int completions = 0; completions <= 80; completions += 5) {
+      for (int software = 0; software <= 70; software += 7) {
+        final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 80);
+        bed.enable();
+        bed.complete(completions);
+        for (int i = 0; i < software; i++) {
+          assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+        }
+        int turns = 0;
+        while (bed.jdapl.turn()) {
+          turns++;
+          assertThat(bed.cookies.size() + bed.payloads.size()).isLessThanOrEqualTo(64 * turns);
+        }
+        bed.assertDelivered(completions);
+        assertThat(bed.payloads).hasSize(software);
+        bed.evd.postSoftwareEvent("one more");
+        bed.complete(completions == 80 ? 0 : 1);
+        bed.settle();
+        assertThat(bed.payloads).hasSize(software + 1);
+      }
+    }
+  }
+
+  @Test
   void required_A05_theLookFillsTheBatchAndNothingIsLeft() {
     final OnceBed bed = new OnceBed(Behavior.WEAK, 64);
     bed.enable();
@@ -347,11 +372,7 @@ class ArmContractTest {
       this.device = device;
       this.total = total;
       final ProtectionZone pz = ia.createPz();
-      lmr =
-          pz.createLmr(
-              ByteBuffer.allocateDirect(8),
-              Privilege.LOCAL_READ,
-              Privilege.LOCAL_WRITE);
+      lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
       evd = ia.createEvd(2 * WINDOW, org.jdapl.dat.Stream.DTO, org.jdapl.dat.Stream.CONNECTION);
       endpoint =
           ia.createEndpoint(

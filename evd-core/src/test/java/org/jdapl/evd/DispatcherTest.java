@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jdapl.dat.Concurrency;
-import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
@@ -91,9 +91,7 @@ class DispatcherTest {
     private final CountDownLatch done;
 
     Failing(
-        final int events,
-        final Supplier<? extends Throwable> failure,
-        final Integer... failAt) {
+        final int events, final Supplier<? extends Throwable> failure, final Integer... failAt) {
       this.failAt = List.of(failAt);
       this.failure = failure;
       done = new CountDownLatch(events);
@@ -490,8 +488,7 @@ class DispatcherTest {
   }
 
   @Test
-  void required_U10_anErrorInATaskOfTheFrameworkDoesNotEndTheReaper()
-      throws InterruptedException {
+  void required_U10_anErrorInATaskOfTheFrameworkDoesNotEndTheReaper() throws InterruptedException {
     try (Threads threads = new Threads(1)) {
       final Reaper reaper = threads.jdapl.reaper();
       final CountDownLatch next = new CountDownLatch(1);

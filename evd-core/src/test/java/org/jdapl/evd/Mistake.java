@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A mistake to plant: the code broken so that a rule does not hold any more. The rule's tests must find
- * it.
+ * A mistake to plant: the code broken so that a rule does not hold any more. The rule's tests must
+ * find it.
  *
  * @param rule the rule, such as U03.
  * @param story what is wrong.

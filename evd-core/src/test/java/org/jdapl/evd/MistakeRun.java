@@ -50,9 +50,7 @@ public final class MistakeRun implements Callable<String> {
   @Override
   public String call() {
     final LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request()
-            .selectors(selectors())
-            .build();
+        LauncherDiscoveryRequestBuilder.request().selectors(selectors()).build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener);
     final TestExecutionSummary summary = listener.getSummary();

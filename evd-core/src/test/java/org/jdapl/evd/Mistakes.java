@@ -73,12 +73,13 @@ final class Mistakes {
                 + "  Object spareNumber() {\n"
                 + "    return spareNumber;"),
         Mistake.of(
-            "E11",
-            "the rest of a batch is dropped when the handler disables itself",
-            "EvdImpl.java",
-            "    advanceDrains();\n    final long left = settled ? 0 : left();",
-            "    advanceDrains();\n    merger.forget();\n    final long left = settled ? 0 : left();")
-            .with("Merger.java",
+                "E11",
+                "the rest of a batch is dropped when the handler disables itself",
+                "EvdImpl.java",
+                "    advanceDrains();\n    final long left = settled ? 0 : left();",
+                "    advanceDrains();\n    merger.forget();\n    final long left = settled ? 0 : left();")
+            .with(
+                "Merger.java",
                 "  /** Whether completions wait in the stash. */",
                 "  void forget() {\n"
                     + "    int entry;\n"
@@ -92,16 +93,17 @@ final class Mistakes {
   private static Stream<Mistake> upcalls() {
     return Stream.of(
         Mistake.of(
-            "U02",
-            "a post runs the turn itself",
-            "EvdImpl.java",
-            "        (many ? ia.nextDispatcher() : dispatcher).ready(this);",
-            "        if (many || Dispatcher.isCurrent()) {\n"
-                + "          dispatcher.ready(this);\n"
-                + "        } else {\n"
-                + "          dispatcher.runHere(this);\n"
-                + "        }")
-            .with("Dispatcher.java",
+                "U02",
+                "a post runs the turn itself",
+                "EvdImpl.java",
+                "        (many ? ia.nextDispatcher() : dispatcher).ready(this);",
+                "        if (many || Dispatcher.isCurrent()) {\n"
+                    + "          dispatcher.ready(this);\n"
+                    + "        } else {\n"
+                    + "          dispatcher.runHere(this);\n"
+                    + "        }")
+            .with(
+                "Dispatcher.java",
                 "  boolean isByHand() {",
                 "  void runHere(final EvdImpl evd) {\n"
                     + "    current = CURRENT.get();\n"
@@ -109,11 +111,11 @@ final class Mistakes {
                     + "  }\n\n"
                     + "  boolean isByHand() {"),
         Mistake.of(
-            "U03",
-            "going idle forgets what was signalled since",
-            "EvdState.java",
-            "case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);",
-            "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);")
+                "U03",
+                "going idle forgets what was signalled since",
+                "EvdState.java",
+                "case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);",
+                "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);")
             .withThreads(),
         Mistake.of(
             "U04",
@@ -152,15 +154,17 @@ final class Mistakes {
             "if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {",
             "if (stage != null) {"),
         Mistake.of(
-            "U09",
-            "a queued upcall runs although the EVD was torn down",
-            "EvdState.java",
-            "    return policy != DISABLED && (s & RUNNING) == 0;",
-            "    return (s & RUNNING) == 0;")
-            .with("EvdImpl.java",
+                "U09",
+                "a queued upcall runs although the EVD was torn down",
+                "EvdState.java",
+                "    return policy != DISABLED && (s & RUNNING) == 0;",
+                "    return (s & RUNNING) == 0;")
+            .with(
+                "EvdImpl.java",
                 "(s & EvdState.POLICY) != EvdState.SINGLE || handler == null",
                 "handler == null")
-            .with("EvdImpl.java",
+            .with(
+                "EvdImpl.java",
                 "} else if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
                 "} else if (target.events != null) {"),
         Mistake.of(
@@ -180,15 +184,17 @@ final class Mistakes {
   private static Stream<Mistake> upcallsWithThreads() {
     return Stream.of(
             Mistake.of(
-                "U01",
-                "a signal during a turn makes a second token, and the turn is not exclusive",
-                "EvdState.java",
-                "(s & (TOKEN | TURN)) == 0 && ((s & CONTROL)",
-                "(s & TOKEN) == 0 && ((s & CONTROL)")
-                .with("EvdState.java",
+                    "U01",
+                    "a signal during a turn makes a second token, and the turn is not exclusive",
+                    "EvdState.java",
+                    "(s & (TOKEN | TURN)) == 0 && ((s & CONTROL)",
+                    "(s & TOKEN) == 0 && ((s & CONTROL)")
+                .with(
+                    "EvdState.java",
                     "    if ((s & TURN) != 0) {\n      return s; // its holder schedules when it leaves\n    }\n",
                     "")
-                .with("EvdImpl.java",
+                .with(
+                    "EvdImpl.java",
                     "if ((before & EvdState.TURN) != 0 || (now & EvdState.TURN) == 0) {",
                     "if ((now & EvdState.TURN) == 0) {")
                 .with(
@@ -237,12 +243,13 @@ final class Mistakes {
             "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
             "    machine.move(Trigger.END);\n    if (!ended || kind != null) {\n      ended = false;\n      offerEnd("),
         Mistake.of(
-            "M05",
-            "a dead endpoint's completions are given to the next one",
-            "EndpointTable.java",
-            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-            "endpoint")
-            .with("EndpointImpl.java",
+                "M05",
+                "a dead endpoint's completions are given to the next one",
+                "EndpointTable.java",
+                "endpoint != null && endpoint.tag() == tag ? endpoint : null",
+                "endpoint")
+            .with(
+                "EndpointImpl.java",
                 "      evd.merger().sweep(this);",
                 "      evd.merger().unhold(this);"));
   }
@@ -316,12 +323,13 @@ final class Mistakes {
             "    report.add(\n",
             "    new ArrayList<DrainReport.Request>().add(\n"),
         Mistake.of(
-            "T03",
-            "a post is accepted after the close's marker",
-            "WorkQueue.java",
-            "      sealed = closing;\n",
-            "")
-            .with("EndpointImpl.java",
+                "T03",
+                "a post is accepted after the close's marker",
+                "WorkQueue.java",
+                "      sealed = closing;\n",
+                "")
+            .with(
+                "EndpointImpl.java",
                 "    if (requests.isSealed()\n        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
         Mistake.of(

@@ -247,10 +247,7 @@ class ProviderFaultContractTest {
   // P04: garbage on errors
 
   @ParameterizedTest
-  @EnumSource(
-      value = WcStatus.class,
-      names = "SUCCESS",
-      mode = EnumSource.Mode.EXCLUDE)
+  @EnumSource(value = WcStatus.class, names = "SUCCESS", mode = EnumSource.Mode.EXCLUDE)
   void required_P04_onErrorsOnlyTheIdIsBelieved(final WcStatus status) {
     final List<DtoCompletion> events = new ArrayList<>();
     final ScriptedBed bed =
@@ -402,7 +399,8 @@ class ProviderFaultContractTest {
 
   @Test
   void required_P04_theTimerOfAClosedEvdDoesNothing() {
-    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withHint(Hint.ALWAYS, ArmedAfterHint.NO), 1);
+    final ScriptedBed bed =
+        new ScriptedBed(Behavior.WEAK.withHint(Hint.ALWAYS, ArmedAfterHint.NO), 1);
     bed.enable();
     close(bed, bed.endpoint);
     bed.evd.close();

@@ -11,9 +11,9 @@ import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -62,9 +62,7 @@ class ScriptedBed implements EventHandler {
     jdapl = Jdapl.with(device).clock(clock).byHand().capacity(8).start();
     ia = jdapl.open();
     pz = ia.createPz();
-    lmr =
-        pz.createLmr(
-            ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+    lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     evd = createEvd(2 * receives + 8);
     connectEvd = ia.createEvd(8, Stream.CONNECTION);
     endpoint = createEndpoint(evd, receives);

@@ -232,8 +232,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   @Override
-  public CmListener listen(
-      final long service, final int backlog, final CmListenHandler handler) {
+  public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
     throw VerbsException.unsupported("listen", name());
   }
 
@@ -454,10 +453,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
     private volatile Hook hook = point -> {};
 
     ScriptedCq(
-        final ScriptedDevice device,
-        final int capacity,
-        final CqHandler handler,
-        final int index) {
+        final ScriptedDevice device, final int capacity, final CqHandler handler, final int index) {
       this.device = device;
       this.capacity = capacity;
       this.handler = handler;
@@ -625,14 +621,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
       int taken = 0;
       while (taken < max + surplus && !completions.isEmpty()) {
         final Wc wc = completions.element();
-        into.add(
-            wc.wrId,
-            wc.status,
-            wc.opcode,
-            wc.byteLength,
-            wc.qpNumber,
-            wc.vendorError,
-            0);
+        into.add(wc.wrId, wc.status, wc.opcode, wc.byteLength, wc.qpNumber, wc.vendorError, 0);
         completions.remove();
         taken++;
       }

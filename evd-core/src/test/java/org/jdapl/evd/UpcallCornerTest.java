@@ -45,8 +45,7 @@ class UpcallCornerTest {
   @ValueSource(ints = {1, 2, 63, 64, 65})
   void required_U06_onNewInAnUpcallHoldsWhatIsThere(final int at) {
     final Changing bed = new Changing(at);
-    bed.change =
-        () -> bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bed.change = () -> bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
     bed.post(at + 3);
     bed.enable();
     assertThat(bed.payloads).as("no upcall for what was there").hasSize(at);

@@ -9,8 +9,8 @@ import java.util.stream.LongStream;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
-import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
@@ -210,7 +210,8 @@ class VerbsScenarioTest {
   /** bnxt_re of the kernel returns a hint and does not arm. */
   @Test
   void shouldSurviveB18HintWithoutArm() {
-    for (final ArmedAfterHint armed : new ArmedAfterHint[] {ArmedAfterHint.NO, ArmedAfterHint.UNKNOWN}) {
+    for (final ArmedAfterHint armed :
+        new ArmedAfterHint[] {ArmedAfterHint.NO, ArmedAfterHint.UNKNOWN}) {
       final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withHint(Hint.EXACT, armed), 4);
       final int[] late = {0};
       bed.cq()

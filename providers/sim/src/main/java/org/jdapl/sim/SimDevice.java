@@ -93,8 +93,7 @@ final class SimDevice implements Device {
 
   /** Calls in order, one at a time, as soon as may be. */
   Upcalls upcalls(final String of) {
-    return new Upcalls(
-        fabric, name + "/" + of, latency, channel != null ? channel : fabric.lane());
+    return new Upcalls(fabric, name + "/" + of, latency, channel != null ? channel : fabric.lane());
   }
 
   /** Calls as the model says of notifications. */

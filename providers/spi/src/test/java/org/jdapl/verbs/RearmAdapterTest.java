@@ -183,9 +183,7 @@ class RearmAdapterTest {
 
         assertThat(outcome).as(what).isEqualTo(expected(c, found, late));
         final boolean looked = found < ASKED && !c.needsNoLook();
-        assertThat(into.size())
-            .as(what)
-            .isEqualTo(looked ? Math.min(ASKED, found + late) : found);
+        assertThat(into.size()).as(what).isEqualTo(looked ? Math.min(ASKED, found + late) : found);
         for (int i = 0; i < into.size(); i++) {
           assertThat(into.wrId(i)).as(what).isEqualTo(i);
         }
@@ -233,7 +231,8 @@ class RearmAdapterTest {
             behaving.queue.add(before);
             behaving.drain();
             assertThat(behaving.queue.completions.isEmpty() || behaving.notified)
-                .as("%s, %d before, one more at point %d of a queue that is strong: %s",
+                .as(
+                    "%s, %d before, one more at point %d of a queue that is strong: %s",
                     c, before, point, strong)
                 .isTrue();
           }
@@ -322,8 +321,7 @@ class RearmAdapterTest {
   @Test
   void required_A08_armingAgainIsBounded() {
     final ScriptedQueue queue =
-        queue(
-            new Case(ArmModel.UNKNOWN, ArmHint.MAYBE, ArmedAfterHint.UNKNOWN, 1).declaration());
+        queue(new Case(ArmModel.UNKNOWN, ArmHint.MAYBE, ArmedAfterHint.UNKNOWN, 1).declaration());
     queue.arm = () -> 1;
     final WorkCompletions into = new WorkCompletions(ASKED);
     assertThat(call(queue, into)).as("not armed for all one knows").isEqualTo(RearmOutcome.SUCCESS);
@@ -417,8 +415,7 @@ class RearmAdapterTest {
       into.clear();
       final RearmOutcome outcome = call(queue, into);
       drained += into.size();
-      assertThat(outcome)
-          .isEqualTo(call < 3 ? RearmOutcome.SUCCESS : RearmOutcome.COMPLETED);
+      assertThat(outcome).isEqualTo(call < 3 ? RearmOutcome.SUCCESS : RearmOutcome.COMPLETED);
     }
     assertThat(drained).isEqualTo(completions);
     assertThat(queue.calls.stream().filter("arm NEXT"::equals)).hasSize(1);
