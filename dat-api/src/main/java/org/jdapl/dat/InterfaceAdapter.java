@@ -14,24 +14,36 @@ public interface InterfaceAdapter extends DatObject {
   InetAddress address();
 
   /**
-   * Where async errors of this adapter go. It is created with the adapter, its upcall disabled, and
-   * closed with it.
+   * Where async errors of this adapter go: at first an EVD that is created, its upcall disabled,
+   * and closed with the adapter.
    *
-   * @return the async EVD.
+   * @return the EVD that gets them now.
    */
   Evd asyncEvd();
+
+  /**
+   * Sends async errors to another EVD (DAT: the async EVD given to dat_ia_open), so that one EVD
+   * takes everything. When that EVD is closed they go to the adapter's own again.
+   *
+   * @param evd gets async errors from now on; must take ASYNC.
+   * @throws DatException INVALID_HANDLE (EVD_ASYNC) if the EVD is closed, of another adapter, or
+   *     does not take the stream.
+   */
+  void asyncEvd(Evd evd);
 
   /**
    * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share
    * one.
    *
    * @param length how many completions, connection requests and software events it holds, each on
-   *     its own; at least 1.
-   * @param streams which events it takes, at least one; ASYNC is not for consumers.
+   *     its own; at least 1. Each endpoint that uses the EVD takes as many completions of that as
+   *     it may have receives and requests open: 32 with the default attributes and one EVD for
+   *     both.
+   * @param streams which events it takes, at least one.
    * @return the EVD, disabled.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INSUFFICIENT_RESOURCES
-   *     (RESOURCE_TEVD) if it is longer than the provider allows; INVALID_HANDLE if the adapter is
-   *     closed.
+   *     (RESOURCE_TEVD) if it is longer than the provider allows, or there are as many EVDs as may
+   *     be; INVALID_HANDLE if the adapter is closed.
    */
   Evd createEvd(int length, Stream... streams);
 

@@ -10,8 +10,6 @@ public enum Stream {
   DTO(0x020),
   /** What happens to connections of endpoints. */
   CONNECTION(0x040),
-  /** Completions of RMR binds. */
-  RMR_BIND(0x080),
   /** Errors that belong to no request. */
   ASYNC(0x100);
 

@@ -77,7 +77,7 @@ final class EvdImpl implements Evd {
   // Under the monitor of this object.
   private final Set<DatObject> users = new LinkedHashSet<>();
   private int reserved;
-  private boolean isClosed;
+  private boolean closing;
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
   EvdImpl(
@@ -99,7 +99,17 @@ final class EvdImpl implements Evd {
 
   /** Puts a connection or async event into the lane. */
   void offer(final LaneEvent event) {
+    enqueue(event);
+    signalLane();
+  }
+
+  /** The first half of {@link #offer}. */
+  void enqueue(final LaneEvent event) {
     lane.offer(event);
+  }
+
+  /** The second half of {@link #offer}. */
+  void signalLane() {
     signal(EvdState.LANE);
   }
 
@@ -659,7 +669,7 @@ final class EvdImpl implements Evd {
    */
   CqFeed reserveRoom(final int completions) {
     synchronized (this) {
-      if (isClosed || completions > length - reserved) {
+      if (closing || completions > length - reserved) {
         throw Misuse.resources(
             ReturnSubtype.RESOURCE_TEVD,
             name
@@ -707,7 +717,7 @@ final class EvdImpl implements Evd {
   }
 
   synchronized void addUser(final DatObject user) {
-    if (isClosed) {
+    if (closing) {
       throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by " + user.name());
     }
     users.add(user);
@@ -742,7 +752,7 @@ final class EvdImpl implements Evd {
   }
 
   private void checkNotAsync() {
-    if (this == ia.asyncEvd()) {
+    if (ia.isOwnAsyncEvd(this)) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_EVD_ASYNC,
           name + ".close: the async EVD is closed with its adapter");
@@ -756,13 +766,14 @@ final class EvdImpl implements Evd {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_EVD_IN_USE, name + ".close: in use by " + users);
       }
-      if (isClosed) {
+      if (closing) {
         return closed;
       }
-      isClosed = true;
+      closing = true;
     }
     apply(EvdState.CLOSE, 0);
     lane.close();
+    ia.leaveAsync(this);
     ia.reaper().schedule(bound, this::giveUpClose);
     whenQuiet(() -> control(this::finishClose));
     return closed;
@@ -780,8 +791,10 @@ final class EvdImpl implements Evd {
     Object polled;
     while ((polled = lane.poll()) != null) {
       final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
-      event.handOut(this, event.from(), -1);
-      dropped.add(event);
+      if (!(event instanceof AsyncEventImpl async) || async.take()) {
+        event.handOut(this, event.from(), -1);
+        dropped.add(event);
+      }
     }
     if (!allPosted && !lane.close()) {
       control(this::finishClose); // a poster has not finished
@@ -804,12 +817,16 @@ final class EvdImpl implements Evd {
     return view;
   }
 
+  boolean isClosed() {
+    return (state.get() & EvdState.CLOSED) != 0;
+  }
+
   private void checkOpen(final String call) {
     checkOpen(ReturnSubtype.NO_SUBTYPE, call);
   }
 
   void checkOpen(final ReturnSubtype subtype, final String call) {
-    if ((state.get() & EvdState.CLOSED) != 0) {
+    if (isClosed()) {
       throw Misuse.closed(subtype, this, call);
     }
   }

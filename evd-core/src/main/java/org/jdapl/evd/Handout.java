@@ -62,7 +62,7 @@ final class Handout {
 
   private static int counter(final Stream stream) {
     return switch (stream) {
-      case DTO, RMR_BIND -> Counters.COMPLETIONS;
+      case DTO -> Counters.COMPLETIONS;
       case CONNECTION -> Counters.CONNECTIONS;
       case CONNECTION_REQUEST -> Counters.REQUESTS;
       case SOFTWARE -> Counters.SOFTWARE;

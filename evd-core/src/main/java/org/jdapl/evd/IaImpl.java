@@ -40,7 +40,9 @@ final class IaImpl implements InterfaceAdapter {
   private final Runnable afterClose;
   private final EndpointTable endpoints = new EndpointTable();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
-  private final EvdImpl asyncEvd;
+  private final EvdImpl ownAsyncEvd;
+  private final Object asyncLock = new Object();
+  private EvdImpl asyncEvd;
   private final AtomicLong numbers = new AtomicLong();
 
   // Under the monitor of this object.
@@ -59,7 +61,8 @@ final class IaImpl implements InterfaceAdapter {
     this.device = device;
     reaper = runtime.reaper();
     this.afterClose = afterClose;
-    asyncEvd = new EvdImpl(name + "/async", this, ASYNC_LENGTH, Stream.ASYNC.flag(), dispatcher);
+    ownAsyncEvd = new EvdImpl(name + "/async", this, ASYNC_LENGTH, Stream.ASYNC.flag(), dispatcher);
+    asyncEvd = ownAsyncEvd;
   }
 
   void open() {
@@ -87,10 +90,8 @@ final class IaImpl implements InterfaceAdapter {
     for (final Stream stream : streams) {
       flags |= stream.flag();
     }
-    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0) {
-      throw Misuse.argument(
-          2,
-          name + ".createEvd: streams " + List.of(streams) + "; it takes at least one, not ASYNC");
+    if (flags == 0) {
+      throw Misuse.argument(2, name + ".createEvd: no streams; it takes at least one");
     }
     runtime.reserveEvd(name);
     final EvdImpl evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
@@ -235,7 +236,32 @@ final class IaImpl implements InterfaceAdapter {
   void report(final AsyncSlot slot, final AsyncEvent.Kind kind, final String reason) {
     final AsyncEventImpl event = slot.add(kind, reason);
     if (event != null) {
-      asyncEvd.offer(event);
+      final EvdImpl to;
+      synchronized (asyncLock) {
+        to = asyncEvd;
+        to.enqueue(event);
+      }
+      to.signalLane();
+    }
+  }
+
+  /** An EVD is being closed: what it has of async errors is in its lane when this returned. */
+  void leaveAsync(final EvdImpl evd) {
+    synchronized (asyncLock) {
+      if (asyncEvd == evd) {
+        asyncEvd = ownAsyncEvd;
+      }
+    }
+  }
+
+  @Override
+  public void asyncEvd(final Evd evd) {
+    final EvdImpl to = evd(evd, Stream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
+    synchronized (asyncLock) {
+      asyncEvd = to;
+    }
+    if (to.isClosed()) {
+      leaveAsync(to); // it was closed meanwhile
     }
   }
 
@@ -346,7 +372,7 @@ final class IaImpl implements InterfaceAdapter {
         tolerate(() -> closes.add(evd.closeAsAdapter(part)));
       }
     }
-    tolerate(() -> closes.add(asyncEvd.closeAsAdapter(part)));
+    tolerate(() -> closes.add(ownAsyncEvd.closeAsAdapter(part)));
     final CompletableFuture<Void> done =
         CompletableFuture.allOf(closes.toArray(CompletableFuture[]::new));
     once(done, part.multipliedBy(2), this::closeDevice);
@@ -406,7 +432,13 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public Evd asyncEvd() {
-    return asyncEvd;
+    synchronized (asyncLock) {
+      return asyncEvd;
+    }
+  }
+
+  boolean isOwnAsyncEvd(final EvdImpl evd) {
+    return evd == ownAsyncEvd;
   }
 
   Device device() {

@@ -24,6 +24,7 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Hint;
 import org.jdapl.evd.ScriptedDevice.Notify;
@@ -320,11 +321,12 @@ class ArmContractTest {
     }
   }
 
-  @Test
-  void required_A05_theLookFillsTheBatchAndNothingIsLeft() {
+  @ParameterizedTest
+  @EnumSource
+  void required_A05_theLookFillsTheBatchAndNothingIsLeft(final Point point) {
     final OnceBed bed = new OnceBed(Behavior.WEAK, 64);
     bed.enable();
-    bed.onceAt(Point.ARMED, 0, () -> bed.complete(40));
+    bed.onceAt(point, 0, () -> bed.complete(40));
     bed.complete(3);
     bed.settle();
     bed.assertDelivered(43);
@@ -351,8 +353,8 @@ class ArmContractTest {
   }
 
   /**
-   * Completions by one thread, notifications by three, and a consumer who dequeues whenever he is
-   * let.
+   * Completions by one thread, notifications by three, and two consumers who dequeue whenever they
+   * are let.
    */
   private static final class PollRace implements EventHandler {
 
@@ -398,8 +400,9 @@ class ArmContractTest {
     private void run() throws InterruptedException {
       evd.upcall(this);
       final List<Thread> threads = new ArrayList<>();
-      final CountDownLatch finished = new CountDownLatch(5);
+      final CountDownLatch finished = new CountDownLatch(6);
       threads.add(new Thread(() -> finish(this::complete, finished)));
+      threads.add(new Thread(() -> finish(this::switchAndConsume, finished)));
       threads.add(new Thread(() -> finish(this::consume, finished)));
       for (int i = 0; i < 3; i++) {
         threads.add(new Thread(() -> finish(this::notifyAtWill, finished)));
@@ -440,22 +443,36 @@ class ArmContractTest {
       }
     }
 
-    private void consume() {
+    private void switchAndConsume() {
       while (!done.get()) {
         evd.disable();
-        for (int i = 0; i < 20; i++) {
-          try {
-            if (evd.dequeue(this) == Outcome.QUEUE_EMPTY) {
-              break;
-            }
-          } catch (final DatException e) {
-            Thread.yield(); // an upcall is still running
-          }
-        }
+        dequeue();
         evd.upcall(this);
         Thread.yield();
       }
       evd.upcall(this);
+    }
+
+    private void consume() {
+      while (!done.get()) {
+        if (evd.policy() == UpcallPolicy.DISABLED) {
+          dequeue();
+        } else {
+          Thread.yield();
+        }
+      }
+    }
+
+    private void dequeue() {
+      for (int i = 0; i < 20; i++) {
+        try {
+          if (evd.dequeue(this) == Outcome.QUEUE_EMPTY) {
+            return;
+          }
+        } catch (final DatException e) {
+          Thread.yield(); // an upcall is still running, or enabled again
+        }
+      }
     }
   }
 

@@ -46,6 +46,7 @@ final class EvdModel implements Explorer.Model {
     DISABLE,
     ENABLE_ANY,
     ENABLE_NEW,
+    DEQUEUE,
     CLOSE,
     /** Has something done as soon as it is quiet. */
     WHEN_QUIET,
@@ -487,6 +488,11 @@ final class EvdModel implements Explorer.Model {
           changer.pc = Pc.SETTLE;
         }
       }
+      case DEQUEUE -> {
+        if (!dequeue(changer)) {
+          return false;
+        }
+      }
       case CLOSE -> apply(EvdState.CLOSE, 0);
       case WHEN_QUIET -> waiting = true;
       case CHECK_QUIET -> checkQuiet();
@@ -512,22 +518,26 @@ final class EvdModel implements Explorer.Model {
   }
 
   private boolean dequeue() {
-    if (calls == setup.dequeues() || consumer.pc != Pc.IDLE) {
+    if (calls == setup.dequeues() || consumer.pc != Pc.IDLE || !dequeue(consumer)) {
       return false;
     }
+    calls++;
+    return true;
+  }
+
+  private boolean dequeue(final Turner t) {
     final long before = apply(EvdState.TAKE, 0);
     if (before == EvdState.BUSY) {
       return false;
     }
-    calls++;
     if (before != EvdState.REFUSED) {
       if (upcalls > 0 || EvdState.isEnabled(before)) {
         throw new Violation("a dequeue races an upcall");
       }
       holders++;
       serve(before & EvdState.CQ);
-      consumer.kind = Kind.CONSUMER;
-      consumer.pc = Pc.NEXT;
+      t.kind = Kind.CONSUMER;
+      t.pc = Pc.NEXT;
     }
     return true;
   }

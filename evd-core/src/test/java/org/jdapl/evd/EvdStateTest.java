@@ -85,6 +85,12 @@ class EvdStateTest {
 
   @ParameterizedTest
   @MethodSource("models")
+  void required_U07_twoMayDequeueAtOnce(final Setup setup) {
+    explore(setup.withEvents(2, 1).withDequeues(2).withScript(Op.DISABLE, Op.DEQUEUE, Op.DEQUEUE));
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
   void required_U09_noUpcallStartsAfterAClose(final Setup setup) {
     explore(setup.withEvents(2, 2).withScript(Op.CLOSE, Op.WHEN_QUIET, Op.CHECK_QUIET));
   }
@@ -180,13 +186,27 @@ class EvdStateTest {
     TAKE_TAKES_A_HELD_TURN("the turn is held twice") {
       @Override
       Setup where() {
+        return super.where().withDequeues(1).withScript(Op.DISABLE, Op.DEQUEUE);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        return operation == EvdState.TAKE
+            ? EvdState.next(s & ~EvdState.TURN, operation, argument)
+            : EvdState.next(s, operation, argument);
+      }
+    },
+
+    TAKE_DOES_NOT_WAIT_FOR_THE_UPCALL("a dequeue races an upcall") {
+      @Override
+      Setup where() {
         return super.where().withDequeues(1).withScript(Op.DISABLE);
       }
 
       @Override
       public long next(final long s, final int operation, final long argument) {
-        return operation == EvdState.TAKE && (s & EvdState.POLICY) == 0
-            ? s | EvdState.TURN
+        return operation == EvdState.TAKE
+            ? EvdState.next(s & ~(EvdState.TURN | EvdState.UPCALL), operation, argument)
             : EvdState.next(s, operation, argument);
       }
     },

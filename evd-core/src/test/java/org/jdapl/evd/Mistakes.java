@@ -96,12 +96,12 @@ final class Mistakes {
                 "U02",
                 "a post runs the turn itself",
                 "EvdImpl.java",
-                "        (many ? ia.nextDispatcher() : dispatcher).ready(this);",
-                "        if (many || Dispatcher.isCurrent()) {\n"
-                    + "          dispatcher.ready(this);\n"
-                    + "        } else {\n"
-                    + "          dispatcher.runHere(this);\n"
-                    + "        }")
+                "          dispatcher.ready(this);",
+                "          if (Dispatcher.isCurrent()) {\n"
+                    + "            dispatcher.ready(this);\n"
+                    + "          } else {\n"
+                    + "            dispatcher.runHere(this);\n"
+                    + "          }")
             .with(
                 "Dispatcher.java",
                 "  boolean isByHand() {",
@@ -152,7 +152,7 @@ final class Mistakes {
             "a close inside an upcall waits",
             "IaImpl.java",
             "if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {",
-            "if (stage != null) {"),
+            "if (future != null) {"),
         Mistake.of(
                 "U09",
                 "a queued upcall runs although the EVD was torn down",
@@ -199,8 +199,8 @@ final class Mistakes {
                     "if ((now & EvdState.TURN) == 0) {")
                 .with(
                     "EvdImpl.java",
-                    "(many ? ia.nextDispatcher() : dispatcher).ready(this);",
-                    "ia.nextDispatcher().ready(this);"),
+                    "          dispatcher.ready(this);",
+                    "          dispatcher.readyAnywhere(this);"),
             Mistake.of(
                 "U05",
                 "MANY runs one more than its limit",
@@ -227,19 +227,19 @@ final class Mistakes {
         Mistake.of(
             "M02",
             "a completion does not wait for ESTABLISHED",
-            "EndpointImpl.java",
+            "Connection.java",
             "    return !established && !ended && shares(queue);",
             "    return false;"),
         Mistake.of(
             "M03",
             "the end of a connection does not wait for completions",
-            "EndpointImpl.java",
+            "Connection.java",
             "    if (!isGateOpen()) {\n      heldEnd = event;",
             "    if (heldEnd != null) {\n      heldEnd = event;"),
         Mistake.of(
             "M04",
             "each thing that ends a connection makes an event",
-            "EndpointImpl.java",
+            "Connection.java",
             "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
             "    machine.move(Trigger.END);\n    if (!ended || kind != null) {\n      ended = false;\n      offerEnd("),
         Mistake.of(
@@ -249,9 +249,9 @@ final class Mistakes {
                 "endpoint != null && endpoint.tag() == tag ? endpoint : null",
                 "endpoint")
             .with(
-                "EndpointImpl.java",
-                "      evd.merger().sweep(this);",
-                "      evd.merger().unhold(this);"));
+                "EndpointDrain.java",
+                "      evd.merger().sweep(endpoint);",
+                "      evd.merger().collect();"));
   }
 
   private static Stream<Mistake> arming() {
@@ -311,11 +311,10 @@ final class Mistakes {
         Mistake.of(
             "T01",
             "the queue pair is destroyed before it was drained",
-            "EndpointImpl.java",
-            "      if (receives.postMarker(qp, true) == 0 && requests.postMarker(qp, true) == 0) {\n"
-                + "        return;\n"
-                + "      }",
-            ""),
+            "EndpointDrain.java",
+            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n        return;",
+            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+                + "        forced = true;"),
         Mistake.of(
             "T02",
             "what was swept is not in the report",
@@ -330,7 +329,8 @@ final class Mistakes {
                 "")
             .with(
                 "EndpointImpl.java",
-                "    if (requests.isSealed()\n        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
+                "    if (requests.isSealed()\n"
+                    + "        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
         Mistake.of(
             "T05",
@@ -372,8 +372,8 @@ final class Mistakes {
             "R02",
             "a closed EVD is used",
             "EvdImpl.java",
-            "    if ((state.get() & EvdState.CLOSED) != 0) {\n      throw Misuse.closed(",
-            "    if (state.get() < 0) {\n      throw Misuse.closed("),
+            "    return (state.get() & EvdState.CLOSED) != 0;",
+            "    return false;"),
         Mistake.of(
             "R03",
             "the provider's failure is not the cause",

@@ -265,7 +265,7 @@ abstract class Side implements EventHandler {
       case DTO -> receivesPosted + requestsPosted;
       case CONNECTION -> 2; // ESTABLISHED and DISCONNECTED
       case SOFTWARE -> ticksPosted.get();
-      case CONNECTION_REQUEST, RMR_BIND, ASYNC -> 0;
+      case CONNECTION_REQUEST, ASYNC -> 0;
     };
   }
 

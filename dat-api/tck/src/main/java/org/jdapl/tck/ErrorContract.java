@@ -99,8 +99,8 @@ public abstract class ErrorContract extends Contract {
     refused(
         ReturnType.INVALID_PARAMETER,
         ReturnSubtype.INVALID_ARG2,
-        "ASYNC is not for consumers",
-        () -> adapter.createEvd(1, Stream.SOFTWARE, Stream.ASYNC));
+        "an EVD of no stream",
+        () -> adapter.createEvd(1));
   }
 
   @Test

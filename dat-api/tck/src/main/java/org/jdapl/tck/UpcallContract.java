@@ -513,7 +513,12 @@ public abstract class UpcallContract extends Contract {
   @Test
   void required_U05_manyRunsNoMoreThanItsLimitAtOnce() {
     assumeFalse(bench.isVirtual(), "needs real threads");
-    final int limit = 1;
+    for (int limit = 1; limit <= 3; limit++) {
+      runsNoMoreThan(limit);
+    }
+  }
+
+  private void runsNoMoreThan(final int limit) {
     final Evd evd = softwareEvd(64);
     final Recorder seen = recorder(evd, limit);
     final CountDownLatch release = new CountDownLatch(1);
