@@ -446,7 +446,7 @@ class ArmContractTest {
     private void switchAndConsume() {
       while (!done.get()) {
         evd.disable();
-        dequeue();
+        consumeSome();
         evd.upcall(this);
         Thread.yield();
       }
@@ -456,19 +456,17 @@ class ArmContractTest {
     private void consume() {
       while (!done.get()) {
         if (evd.policy() == UpcallPolicy.DISABLED) {
-          dequeue();
+          consumeSome();
         } else {
           Thread.yield();
         }
       }
     }
 
-    private void dequeue() {
-      for (int i = 0; i < 20; i++) {
+    private void consumeSome() {
+      for (int i = 0; i < 200; i++) {
         try {
-          if (evd.dequeue(this) == Outcome.QUEUE_EMPTY) {
-            return;
-          }
+          final Outcome unused = evd.dequeue(this);
         } catch (final DatException e) {
           Thread.yield(); // an upcall is still running, or enabled again
         }

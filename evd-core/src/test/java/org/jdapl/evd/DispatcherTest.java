@@ -235,7 +235,6 @@ class DispatcherTest {
       assertThat(thrown.get(0)).isInstanceOf(failure.get().getClass());
       assertThat(handler.seen).as("%s", policy).isEqualTo(numbers(8));
       assertThat(Dispatcher.isCurrent()).isFalse();
-      assertThat(Dispatcher.isInUpcall()).isFalse();
       assertThat(bed.evd.statistics().failures()).isEqualTo(3);
       bed.evd.postSoftwareEvent("goes on");
       bed.settle();

@@ -86,7 +86,7 @@ class EvdStateTest {
   @ParameterizedTest
   @MethodSource("models")
   void required_U07_twoMayDequeueAtOnce(final Setup setup) {
-    explore(setup.withEvents(2, 1).withDequeues(2).withScript(Op.DISABLE, Op.DEQUEUE, Op.DEQUEUE));
+    explore(setup.withEvents(2, 1).withDequeues(1).withScript(Op.DISABLE, Op.DEQUEUE));
   }
 
   @ParameterizedTest
@@ -197,16 +197,16 @@ class EvdStateTest {
       }
     },
 
-    TAKE_DOES_NOT_WAIT_FOR_THE_UPCALL("a dequeue races an upcall") {
+    TAKE_DOES_NOT_WAIT_FOR_UPCALLS_OF_MANY("a dequeue races an upcall") {
       @Override
       Setup where() {
-        return super.where().withDequeues(1).withScript(Op.DISABLE);
+        return super.where().withPolicy(MANY, 2).withDequeues(1).withScript(Op.DISABLE);
       }
 
       @Override
       public long next(final long s, final int operation, final long argument) {
-        return operation == EvdState.TAKE
-            ? EvdState.next(s & ~(EvdState.TURN | EvdState.UPCALL), operation, argument)
+        return operation == EvdState.TAKE && (s & EvdState.RUNNING) != 0
+            ? EvdState.next(s, EvdState.TAKE_INSIDE, argument)
             : EvdState.next(s, operation, argument);
       }
     },

@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.util.stream.Stream;
 
 /** The mistakes to plant: at least one for each rule that this module keeps. */
+@SuppressWarnings("StringConcatToTextBlock") // code, a line a string
 final class Mistakes {
 
   private Mistakes() {}
