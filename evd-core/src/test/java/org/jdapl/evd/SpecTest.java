@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -30,8 +31,8 @@ class SpecTest {
 
   @Test
   void shouldHaveATestWhereARuleIsMarkedTested() throws IOException {
-    final Map<String, TreeSet<String>> found = methods();
-    final Map<String, TreeSet<String>> missing = new TreeMap<>();
+    final Map<String, Set<String>> found = methods();
+    final Map<String, Set<String>> missing = new TreeMap<>();
     marked()
         .forEach(
             (rule, classes) -> {
@@ -49,7 +50,7 @@ class SpecTest {
 
   @Test
   void shouldMarkARuleTestedWhereItHasATest() throws IOException {
-    final Map<String, TreeSet<String>> unmarked = methods();
+    final Map<String, Set<String>> unmarked = methods();
     unmarked.keySet().removeAll(marked().keySet());
 
     assertThat(unmarked)
@@ -82,8 +83,8 @@ class SpecTest {
   }
 
   /** The rules marked tested, each with the classes its row names. */
-  private static Map<String, TreeSet<String>> marked() throws IOException {
-    final Map<String, TreeSet<String>> marked = new TreeMap<>();
+  private static Map<String, Set<String>> marked() throws IOException {
+    final Map<String, Set<String>> marked = new TreeMap<>();
     for (final String[] row : rows()) {
       final Matcher status = TESTED.matcher(row[1]);
       if (status.matches()) {
@@ -107,8 +108,8 @@ class SpecTest {
   }
 
   /** The rules that have required_ methods, each with the classes they are in. */
-  private static Map<String, TreeSet<String>> methods() throws IOException {
-    final Map<String, TreeSet<String>> methods = new TreeMap<>();
+  private static Map<String, Set<String>> methods() throws IOException {
+    final Map<String, Set<String>> methods = new TreeMap<>();
     for (final Path root : roots()) {
       try (Stream<Path> files = Files.walk(root)) {
         for (final Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
