@@ -289,7 +289,7 @@ class ConnectionTest {
     final long now = fabric.now();
     b.id.notifyEstablished();
     a.until(() -> !b.events.isEmpty());
-    assertThat(fabric.now()).isEqualTo(now);
+    assertThat(fabric.now()).as("no message of the peer is awaited").isLessThanOrEqualTo(now + 200);
     a.settle();
     assertThat(b.events).containsExactly(CmEventType.ESTABLISHED);
   }
