@@ -106,23 +106,40 @@ final class CqFeed implements CqHandler {
       evd.counters().increment(Counters.PROVIDER_CALLS);
       try {
         if (mode == Mode.PLAIN) {
-          if (cq.poll(into, BATCH) == 0) {
-            mode = Mode.ARMED;
-          }
+          pollPlainly(into);
         } else {
           rearm(into);
         }
-      } catch (final RuntimeException e) {
+      } catch (final VirtualMachineError e) {
+        throw e;
+      } catch (final RuntimeException | Error e) {
         evd.onProviderFault("poll of " + cq + " failed: " + e, e);
         pause();
       }
     }
     if (into.size() > 0) {
+      if (into.size() > BATCH) {
+        evd.onProviderFault(
+            "poll of " + cq + " returned " + into.size() + " completions for " + BATCH, null);
+      }
       empties = 0;
       delay = FIRST_DELAY;
       return true;
     }
     return false;
+  }
+
+  /** What was appended counts; what the provider says it appended does not. */
+  private void pollPlainly(final WorkCompletions into) {
+    final int said = cq.poll(into, BATCH);
+    if (into.size() == 0) {
+      mode = Mode.ARMED;
+    }
+    if (said != into.size()) {
+      evd.onProviderFault(
+          "poll of " + cq + " said " + said + " and returned " + into.size() + " completions",
+          null);
+    }
   }
 
   private void rearm(final WorkCompletions into) {

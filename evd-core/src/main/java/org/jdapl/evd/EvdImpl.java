@@ -212,7 +212,10 @@ final class EvdImpl implements Evd {
     while (true) {
       final long s = state.get();
       final EventHandler handler = target.events;
-      if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {
+      if ((s & EvdState.POLICY) != EvdState.SINGLE
+          || handler == null
+          || budget == 0
+          || merger.isTired()) {
         endOfTurn(by, called);
         leave();
         break;
@@ -293,7 +296,7 @@ final class EvdImpl implements Evd {
     while (true) {
       final long s = state.get();
       final EventHandler handler = target.events;
-      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null) {
+      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
       }
@@ -479,7 +482,7 @@ final class EvdImpl implements Evd {
 
   private boolean take(final Handout to, final String call) {
     if (Dispatcher.isInTurnOf(this)) {
-      return merger.next(to);
+      return next(to);
     }
     final boolean inside = Dispatcher.isInUpcallOf(this);
     if (!takeTurn(inside)) {
@@ -495,11 +498,25 @@ final class EvdImpl implements Evd {
               + " and let the running upcall return, first");
     }
     try {
-      return merger.next(to);
+      return next(to);
     } finally {
       leave();
       checkQuiet();
     }
+  }
+
+  /** Takes the next event; what is left out on the way does not make it look empty. */
+  private boolean next(final Handout to) {
+    for (int turns = 0; turns < BUDGET; turns++) {
+      if (merger.next(to)) {
+        return true;
+      }
+      if (!merger.isTired()) {
+        return false;
+      }
+      merger.rest();
+    }
+    return false;
   }
 
   /** Takes the turn for this thread, unless upcalls are enabled or running. */

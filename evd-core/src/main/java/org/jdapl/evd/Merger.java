@@ -22,6 +22,9 @@ final class Merger {
   /** How many events of one source are taken in a row while the other may have some. */
   private static final int RUN = 16;
 
+  /** How many completions may be left out in one turn. */
+  private static final int PATIENCE = 64;
+
   private static final CqFeed[] NO_FEEDS = {};
 
   private final EvdImpl evd;
@@ -32,6 +35,7 @@ final class Merger {
   private volatile CqFeed[] feeds = NO_FEEDS;
   private volatile int completionRoom;
   private WorkCompletions batch;
+  private int patience;
   private int nextFeed;
   private boolean laneFirst = true;
   private int run = RUN;
@@ -61,6 +65,17 @@ final class Merger {
   /** A turn begins: this thread's batch is used for polling. */
   void begin(final WorkCompletions scratch) {
     batch = scratch;
+    patience = PATIENCE;
+  }
+
+  /** Goes on in the same turn. */
+  void rest() {
+    patience = PATIENCE;
+  }
+
+  /** Whether so much was left out in this turn that it must end, though there may be more. */
+  boolean isTired() {
+    return patience <= 0;
   }
 
   /** A turn serves the CQ bit. */
@@ -106,7 +121,8 @@ final class Merger {
   /**
    * Takes the next event.
    *
-   * @return whether there was one. If not, everything was empty, and every queue is armed.
+   * @return whether there was one. If not, and it is not {@link #isTired}, everything was empty, and
+   *     every queue is armed.
    */
   boolean next(final Handout to) {
     for (int misses = 0; misses < 2; ) {
@@ -114,7 +130,7 @@ final class Merger {
         run--;
         return true;
       }
-      misses = run > 0 && (laneFirst || stash.ready.isEmpty()) ? misses + 1 : 0;
+      misses = run > 0 && (laneFirst || isTired() || stash.ready.isEmpty()) ? misses + 1 : 0;
       laneFirst = !laneFirst;
       run = RUN;
     }
@@ -175,6 +191,8 @@ final class Merger {
         }
       } else if (handOut(entry, to)) {
         return true;
+      } else if (--patience <= 0) {
+        return false;
       }
     }
   }
@@ -200,7 +218,7 @@ final class Merger {
   private boolean handOut(final int entry, final Handout to) {
     final long wrId = stash.wrId(entry);
     final EndpointImpl endpoint = endpoints.find(wrId);
-    if (endpoint == null) {
+    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       return drop(entry);
     }
     final WorkQueue queue = endpoint.queue(wrId);
@@ -316,7 +334,7 @@ final class Merger {
     int entry;
     while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
       final long wrId = stash.wrId(entry);
-      if (endpoints.find(wrId) == endpoint) {
+      if (endpoints.find(wrId) == endpoint && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
         sweep(endpoint.queue(wrId), entry);
       } else {
         stash.append(others, entry);

@@ -114,7 +114,7 @@ final class Reaper {
     CURRENT.set(this);
     try {
       task.run();
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       LOGGER.error("a task of the framework failed", e);
     } finally {
       CURRENT.remove();

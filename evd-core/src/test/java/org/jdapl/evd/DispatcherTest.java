@@ -329,10 +329,13 @@ class DispatcherTest {
   /** Hands a token to and fro between two dispatchers; each is idle while the other has it. */
   private static final class PingPong {
 
-    private static final long TOO_LATE = TimeUnit.MILLISECONDS.toNanos(950);
+    /** Longer than a dispatcher spins. */
+    private static final long PAUSE = TimeUnit.MICROSECONDS.toNanos(30);
+
+    /** A dispatcher that was not woken sleeps for a second. */
+    private static final long LATE = TimeUnit.MILLISECONDS.toNanos(950);
 
     private final int hops;
-    private final long pause;
     private final CountDownLatch done = new CountDownLatch(1);
     private final AtomicLong late = new AtomicLong();
     private final Evd ping;
@@ -340,13 +343,12 @@ class DispatcherTest {
     private long count;
     private long last = System.nanoTime();
 
-    PingPong(final InterfaceAdapter ia, final int hops, final long pause) {
+    PingPong(final InterfaceAdapter ia, final Policy policy, final int hops) {
       this.hops = hops;
-      this.pause = pause;
       ping = ia.createEvd(4, Stream.SOFTWARE);
       pong = ia.createEvd(4, Stream.SOFTWARE);
-      ping.upcall(answerTo(pong));
-      pong.upcall(answerTo(ping));
+      policy.enable(ping, answerTo(pong));
+      policy.enable(pong, answerTo(ping));
     }
 
     private EventHandler answerTo(final Evd other) {
@@ -360,15 +362,15 @@ class DispatcherTest {
 
     private void hop(final Evd other) {
       final long now = System.nanoTime();
-      if (now - last > TOO_LATE) {
-        late.incrementAndGet(); // woken by the longest sleep, not by the post
+      if (now - last > LATE) {
+        late.incrementAndGet();
       }
       if (++count == hops) {
         done.countDown();
         return;
       }
       if (count % 8 == 0) {
-        while (System.nanoTime() - now < pause) {
+        while (System.nanoTime() - now < PAUSE) {
           Thread.onSpinWait();
         }
       }
@@ -377,14 +379,44 @@ class DispatcherTest {
     }
   }
 
-  @Test
-  void shouldLoseNoWakeUpWhenIdleEachTime() throws InterruptedException {
+  @ParameterizedTest
+  @EnumSource
+  void shouldLoseNoWakeUpWhenIdleEachTime(final Policy policy) throws InterruptedException {
     try (Threads threads = new Threads(2)) {
-      final long pause = TimeUnit.MICROSECONDS.toNanos(30); // longer than a dispatcher spins
-      final PingPong pingPong = new PingPong(threads.ia, 200_000, pause);
+      final int hops = policy == Policy.SINGLE ? 200_000 : 50_000;
+      final PingPong pingPong = new PingPong(threads.ia, policy, hops);
       pingPong.ping.postSoftwareEvent("first");
       assertThat(pingPong.done.await(90, TimeUnit.SECONDS)).isTrue();
       assertThat(pingPong.late).hasValue(0);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldLoseNoWakeUpOfAPosterThatWaits(final Policy policy) {
+    try (Threads threads = new Threads(2)) {
+      final AtomicLong answered = new AtomicLong();
+      final Evd evd = threads.ia.createEvd(4, Stream.SOFTWARE);
+      policy.enable(
+          evd,
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              answered.incrementAndGet();
+            }
+          });
+      for (int posts = 1; posts <= 50_000; posts++) {
+        final long start = System.nanoTime();
+        while (posts % 8 == 0 && System.nanoTime() - start < PingPong.PAUSE) {
+          Thread.onSpinWait();
+        }
+        final long posted = System.nanoTime();
+        assertThat(evd.postSoftwareEvent(posts)).isEqualTo(Outcome.SUCCESS);
+        while (answered.get() < posts) {
+          assertThat(System.nanoTime() - posted).as("a lost wake-up").isLessThan(PingPong.LATE);
+          Thread.yield();
+        }
+      }
     }
   }
 

@@ -59,6 +59,7 @@ final class EvdModel implements Explorer.Model {
    * @param completions the hardware adds at most.
    * @param posts software events that are posted at most.
    * @param dequeues calls the consumer makes at most.
+   * @param dequeuesInside whether each upcall of MANY dequeues once more.
    */
   record Setup(
       ArmModel arm,
@@ -68,22 +69,51 @@ final class EvdModel implements Explorer.Model {
       int posts,
       int dispatchers,
       int dequeues,
+      boolean dequeuesInside,
       List<Op> script) {
 
+    Setup(final ArmModel arm, final Hint hint) {
+      this(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, false, List.of());
+    }
+
     Setup withScript(final Op... ops) {
-      return new Setup(arm, hint, policy, completions, posts, dispatchers, dequeues, List.of(ops));
+      return new Setup(
+          arm,
+          hint,
+          policy,
+          completions,
+          posts,
+          dispatchers,
+          dequeues,
+          dequeuesInside,
+          List.of(ops));
     }
 
     Setup withDequeues(final int calls) {
-      return new Setup(arm, hint, policy, completions, posts, dispatchers, calls, script);
+      return new Setup(
+          arm, hint, policy, completions, posts, dispatchers, calls, dequeuesInside, script);
+    }
+
+    Setup withDequeuesInside() {
+      return new Setup(arm, hint, policy, completions, posts, dispatchers, dequeues, true, script);
     }
 
     Setup withEvents(final int fromHardware, final int fromPoster) {
-      return new Setup(arm, hint, policy, fromHardware, fromPoster, dispatchers, dequeues, script);
+      return new Setup(
+          arm,
+          hint,
+          policy,
+          fromHardware,
+          fromPoster,
+          dispatchers,
+          dequeues,
+          dequeuesInside,
+          script);
     }
 
     Setup withPolicy(final long initial, final int threads) {
-      return new Setup(arm, hint, initial, completions, posts, threads, dequeues, script);
+      return new Setup(
+          arm, hint, initial, completions, posts, threads, dequeues, dequeuesInside, script);
     }
 
     @Override
@@ -161,6 +191,7 @@ final class EvdModel implements Explorer.Model {
     ENABLE_AGAIN,
     PASS_LEFT,
     PASS,
+    TAKE_INSIDE,
     DONE,
     SETTLE,
     SETTLED
@@ -171,6 +202,7 @@ final class EvdModel implements Explorer.Model {
     NOTIFY,
     IN_NOTIFY,
     MANY,
+    IN_MANY,
     BRIEF,
     CONSUMER,
     SETTLE
@@ -565,7 +597,7 @@ final class EvdModel implements Explorer.Model {
         upcalls--;
         t.budget--;
         t.left = 0;
-        t.pc = t.kind == Kind.SINGLE ? Pc.READ : t.kind == Kind.MANY ? Pc.DONE : Pc.LEAVE;
+        t.pc = t.kind == Kind.SINGLE ? Pc.READ : t.kind == Kind.MANY ? Pc.DONE : Pc.LEFT;
       }
       case END -> {
         if (rules.hasEnded(apply(EvdState.END, 0))) {
@@ -584,8 +616,13 @@ final class EvdModel implements Explorer.Model {
       }
       case LEAVE -> {
         holders--;
-        apply(EvdState.LEAVE, t.left | (hasMore() ? EvdState.CQ : 0));
+        apply(EvdState.LEAVE, t.left);
         t.pc = Pc.CHECK;
+        if (t.kind == Kind.IN_MANY) {
+          t.kind = Kind.MANY;
+          t.left = 0;
+          t.pc = Pc.RETURN;
+        }
       }
       case CHECK -> {
         if (rules.checksQuiet()) {
@@ -611,6 +648,16 @@ final class EvdModel implements Explorer.Model {
         apply(EvdState.PASS, t.left);
         t.left = 0;
         t.pc = Pc.BEGIN;
+      }
+      case TAKE_INSIDE -> {
+        final long before = apply(EvdState.TAKE_INSIDE, 0);
+        if (before == EvdState.BUSY) {
+          return false;
+        }
+        holders++;
+        serve(before & EvdState.CQ);
+        t.kind = Kind.IN_MANY;
+        t.pc = Pc.NEXT;
       }
       case DONE -> {
         running--;
@@ -752,10 +799,10 @@ final class EvdModel implements Explorer.Model {
     if (mode == Mode.REARM) {
       t.asked = notified || due;
       notified = false;
-      if (due && rules.unmutesForThePoll()) {
+      due = false;
+      if (rules.unmutesForThePoll()) {
         muted = false;
       }
-      due = false;
     }
     final int taken = Math.min(BATCH, added - polled);
     polled += taken;
@@ -887,7 +934,7 @@ final class EvdModel implements Explorer.Model {
       t.kind = Kind.IN_NOTIFY;
       t.pc = Pc.NEXT;
     } else {
-      t.pc = Pc.RETURN;
+      t.pc = t.kind == Kind.MANY && setup.dequeuesInside() ? Pc.TAKE_INSIDE : Pc.RETURN;
     }
   }
 

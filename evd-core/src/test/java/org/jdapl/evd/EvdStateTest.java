@@ -3,7 +3,6 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.List;
 import java.util.stream.Stream;
 import org.jdapl.evd.EvdModel.Hint;
 import org.jdapl.evd.EvdModel.Op;
@@ -26,17 +25,13 @@ class EvdStateTest {
   private static final Rules AS_IT_IS = new Rules() {};
   private static final long MANY = EvdState.MANY | EvdState.limit(2);
 
-  private static Setup setup(final ArmModel arm, final Hint hint) {
-    return new Setup(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, List.of());
-  }
-
   static Stream<Setup> models() {
     return Stream.of(ArmModel.values())
         .flatMap(
             arm ->
                 Stream.of(Hint.values())
                     .filter(hint -> hint != Hint.LYING)
-                    .map(hint -> setup(arm, hint)));
+                    .map(hint -> new Setup(arm, hint)));
   }
 
   private static void explore(final Setup setup) {
@@ -69,6 +64,12 @@ class EvdStateTest {
   @MethodSource("models")
   void required_U05_manyIsNeverMoreThanItsLimitAndLeavesNothing(final Setup setup) {
     explore(setup.withEvents(2, 2).withPolicy(MANY, 3));
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void required_U08_upcallsOfManyMayDequeue(final Setup setup) {
+    explore(setup.withEvents(2, 2).withPolicy(MANY, 3).withDequeuesInside());
   }
 
   @ParameterizedTest
@@ -108,7 +109,7 @@ class EvdStateTest {
   @ParameterizedTest
   @EnumSource
   void required_A09_noCompletionIsLostWhileAQueueIsPolledOnATimer(final ArmModel arm) {
-    explore(setup(arm, Hint.LYING).withEvents(1, 1));
+    explore(new Setup(arm, Hint.LYING).withEvents(1, 1));
   }
 
   /** Mistakes in the state function and in the program around it. */
@@ -333,7 +334,7 @@ class EvdStateTest {
     NOTIFICATIONS_ARE_MUTED_UNTIL_A_COMPLETION_IS_FOUND("it sleeps with work") {
       @Override
       Setup where() {
-        return setup(ArmModel.WEAK, Hint.LYING).withEvents(1, 1);
+        return new Setup(ArmModel.WEAK, Hint.LYING).withEvents(1, 1);
       }
 
       @Override
@@ -349,7 +350,7 @@ class EvdStateTest {
     }
 
     Setup where() {
-      return setup(ArmModel.WEAK, Hint.NONE);
+      return new Setup(ArmModel.WEAK, Hint.NONE);
     }
   }
 

@@ -20,9 +20,8 @@ final class Mistakes {
             "E01",
             "the event at hand is taken when the policy changed meanwhile, and lost",
             "EvdImpl.java",
-            "if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {",
-            "if ((s & EvdState.POLICY) != EvdState.SINGLE || handler == null || budget == 0) {"
-                + " merger.next(handout);"),
+            "          || budget == 0\n          || merger.isTired()) {",
+            "          || budget == 0\n          || merger.isTired()) {\n        merger.next(handout);"),
         Mistake.of(
             "E02",
             "the newest completion is handed out first",
@@ -162,7 +161,7 @@ final class Mistakes {
                 "    return (s & RUNNING) == 0;")
             .with(
                 "EvdImpl.java",
-                "(s & EvdState.POLICY) != EvdState.SINGLE || handler == null",
+                "(s & EvdState.POLICY) != EvdState.SINGLE\n          || handler == null",
                 "handler == null")
             .with(
                 "EvdImpl.java",

@@ -1,0 +1,110 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.junit.jupiter.api.Test;
+
+/** Defects at the border to the provider that a review found, each as a test. By hand. */
+class ProviderRegressionTest {
+
+  private final HookedBed bed = new HookedBed();
+
+  @Test
+  void shouldReportARejectAsThePeersWhenAnAcceptFailedBefore() {
+    bed.ia.createPsp(1, bed.evd);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("accept")) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+    bed.provider.ask();
+    bed.evd.dequeue(
+        new EventHandler() {
+          @Override
+          public void onRequest(final ConnectionRequestEvent event) {
+            assertThatThrownBy(() -> event.request().accept(bed.endpoint, null))
+                .isInstanceOf(DatException.class);
+          }
+        });
+    bed.evd.upcall(bed.recording());
+    bed.connect(bed.endpoint);
+    bed.provider.tell(CmEventType.REJECTED, CmHandler.CONSUMER_REJECT);
+    bed.settle();
+
+    assertThat(bed.kinds).containsExactly(ConnectionEvent.Kind.PEER_REJECTED);
+  }
+
+  @Test
+  void shouldHangUpWhenConnectDidNotReturnYet() {
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals("connect")) {
+            bed.provider.tell(CmEventType.ESTABLISHED, 0);
+            bed.endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+            bed.settle();
+            verbs.add("connect returns");
+          }
+        };
+    bed.evd.upcall(bed.recording());
+    bed.connect(bed.endpoint);
+
+    assertThat(verbs).containsSubsequence("connect", "disconnect", "connect returns");
+    assertThat(bed.kinds)
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+  }
+
+  @Test
+  void shouldNotCallTheProviderInATurnWhenAConnectionEnds() {
+    bed.evd.upcall(bed.recording());
+    bed.connected();
+    final List<String> inTurn = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          if (Dispatcher.isCurrent()) {
+            inTurn.add(verb);
+          }
+        };
+    bed.provider.tell(CmEventType.DISCONNECTED, 0);
+    bed.settle();
+
+    assertThat(bed.kinds)
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+    assertThat(inTurn).isSubsetOf("poll_cq", "req_notify_cq");
+  }
+
+  @Test
+  void shouldNotRejectInsideTheProvidersCallWhenARequestFindsTheAdapterClosing() {
+    bed.ia.createPsp(1, bed.evd);
+    final AtomicBoolean inside = new AtomicBoolean();
+    final List<String> rejects = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("close_listener")) {
+            inside.set(true);
+            bed.provider.ask();
+            inside.set(false);
+          } else if (verb.equals("reject")) {
+            rejects.add(inside.get() ? "inside" : "later");
+          }
+        };
+    bed.ia.closeAbruptly(Duration.ofSeconds(1));
+    bed.settle();
+
+    assertThat(rejects).containsExactly("later");
+  }
+}

@@ -1,0 +1,282 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Invoke;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Segments;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.RearmOutcome;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WorkCompletions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Defects of the serializer that a review found, each as a test. By hand. */
+class SerializerRegressionTest {
+
+  private static final Duration BOUND = Duration.ofSeconds(5);
+
+  private final HookedBed bed = new HookedBed();
+  private final EvdImpl evd = bed.evd;
+  private int count;
+
+  private void post(final int events) {
+    for (int i = 0; i < events; i++) {
+      assertThat(evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+    }
+  }
+
+  private void receives(final EndpointImpl to, final int receives) {
+    for (int i = 0; i < receives; i++) {
+      assertThat(to.postReceive(bed.lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+    }
+  }
+
+  @Test
+  @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void shouldEndItsTurnWhenAnEndpointIsClosedAndOnNewIsAskedInOneUpcall() {
+    final EndpointImpl other = bed.createEndpoint();
+    receives(other, 4);
+    bed.provider.flush(1);
+    final EventHandler[] handler = new EventHandler[1];
+    handler[0] =
+        HookedBed.on(
+            event -> {
+              if (++count == 1) {
+                bed.endpoint.closeAsync(BOUND);
+                evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+              }
+            });
+    evd.upcall(handler[0]);
+    bed.settle();
+
+    post(1);
+    bed.settle();
+    assertThat(count).isEqualTo(5);
+  }
+
+  @Test
+  void shouldDeliverWhatCameAfterOnNewWhenTheFrameworkUsesTheTurn() {
+    final EventHandler[] handler = new EventHandler[1];
+    handler[0] =
+        HookedBed.on(
+            event -> {
+              if (++count == 1) {
+                evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+                post(1);
+                evd.control(() -> {});
+              }
+            });
+    evd.upcall(handler[0]);
+    post(1);
+    bed.settle();
+
+    assertThat(count).isEqualTo(2);
+  }
+
+  /** A queue that fails once; the poll after its timer brings one, and notifies of another. */
+  private static final class Failing implements CompletionQueue {
+    private CqFeed feed;
+    private int polls;
+
+    @Override
+    public RearmOutcome pollAndRearm(
+        final WorkCompletions into, final int max, final ArmKind kind) {
+      polls++;
+      if (polls == 1) {
+        throw HookedProvider.refused("poll_cq");
+      }
+      if (polls > 3) {
+        return RearmOutcome.NOT_DONE;
+      }
+      into.add(polls, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, 0);
+      if (polls == 2) {
+        feed.onNotification(this);
+      }
+      return RearmOutcome.COMPLETED;
+    }
+
+    @Override
+    public Device device() {
+      throw new AssertionError();
+    }
+
+    @Override
+    public int capacity() {
+      return 9;
+    }
+
+    @Override
+    public int poll(final WorkCompletions into, final int max) {
+      return 0;
+    }
+
+    @Override
+    public int arm(final ArmKind kind) {
+      return 0;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void shouldHearANotificationWhenItComesWithThePollOfItsTimer() {
+    final Failing cq = new Failing();
+    final CqFeed feed = new CqFeed(evd);
+    cq.feed = feed;
+    feed.open(cq, 9);
+    evd.merger().add(feed);
+    evd.upcall(new EventHandler() {});
+    evd.signalCq();
+    bed.settle();
+
+    bed.clock.advance(Duration.ofSeconds(1));
+    bed.settle();
+    assertThat(evd.statistics().dropped()).as("both of no endpoint").isEqualTo(2);
+  }
+
+  @Test
+  void shouldCloseAtOnceWhenTheNotificationCameJustBeforeTheDrain() {
+    receives(bed.endpoint, 2);
+    evd.dequeue(HookedBed.on(event -> {}));
+    bed.provider.holdsNotifications = true;
+    evd.control(bed.provider::release);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(BOUND).toCompletableFuture();
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+  }
+
+  @Test
+  void shouldEndATeardownWhenAHandlerOfManyThrowsByHand() {
+    final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
+    evd.upcall(
+        HookedBed.on(
+            event -> {
+              teardowns.add(evd.teardownAsync().toCompletableFuture());
+              throw new IllegalStateException("the handler's");
+            }),
+        Concurrency.many(2),
+        Invoke.ON_ANY);
+    post(1);
+
+    assertThatThrownBy(bed::settle).hasMessage("the handler's");
+    bed.settle();
+    assertThat(teardowns).singleElement().matches(CompletableFuture::isDone);
+  }
+
+  @Test
+  void shouldEndATeardownWhenUpcallsAreEnabledAndDisabledAgain() {
+    final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
+    evd.upcall(
+        HookedBed.on(
+            event -> {
+              teardowns.add(evd.teardownAsync().toCompletableFuture());
+              evd.upcall(HookedBed.on(next -> {}));
+            }));
+    post(1);
+    bed.settle();
+    evd.disable();
+
+    assertThat(teardowns).singleElement().matches(CompletableFuture::isDone);
+  }
+
+  @Test
+  void shouldCloseWhenTheBoundIsLongerThanTheClock() {
+    final Duration huge = Duration.ofSeconds(Long.MAX_VALUE);
+    final CompletableFuture<DrainReport> drained =
+        bed.endpoint.closeAsync(huge).toCompletableFuture();
+    bed.settle();
+    assertThat(drained).isCompleted();
+    final CompletableFuture<DrainReport> closed = evd.closeAsync(huge).toCompletableFuture();
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+  }
+
+  @Test
+  void shouldNotifyTheLatestHandlerWhenNotifyComesDuringATurn() {
+    final List<String> notified = new ArrayList<>();
+    receives(bed.endpoint, 1);
+    bed.provider.flush(0);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("poll_cq") && count++ == 0) {
+            evd.notifyOnce(ready -> notified.add("second"), Invoke.ON_ANY);
+          }
+        };
+    evd.notifyOnce(ready -> notified.add("first"), Invoke.ON_ANY);
+    bed.settle();
+
+    assertThat(notified).containsExactly("second");
+  }
+
+  @Test
+  void shouldRefuseASoftwareEventWhenTheUpcallClosedItsEvd() {
+    bed.endpoint.closeAsync(BOUND);
+    bed.settle();
+    final List<DatException> refusals = new ArrayList<>();
+    evd.upcall(
+        HookedBed.on(
+            event -> {
+              evd.closeAsync(BOUND);
+              refusals.add(
+                  catchThrowableOfType(DatException.class, () -> evd.postSoftwareEvent(2)));
+            }));
+    post(1);
+    bed.settle();
+
+    assertThat(refusals).singleElement().returns(ReturnType.INVALID_HANDLE, DatException::type);
+  }
+
+  @Test
+  void shouldReportAnAsyncErrorWhenItsEndpointIsClosedFirst()
+      throws ExecutionException, InterruptedException {
+    bed.provider.fail(0, AsyncType.QP_FATAL);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(BOUND).toCompletableFuture();
+    bed.settle();
+
+    assertThat(bed.ia.asyncEvd().drain(HookedBed.on(event -> {}), 9)).isZero();
+    assertThat(closed.get().events()).filteredOn(AsyncEvent.class::isInstance).hasSize(1);
+  }
+
+  @Test
+  void shouldReleaseARegionWhenAPostWithItFailed() {
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(
+            bed.pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4).withMaxIov(2, 2));
+    final Lmr region = bed.createLmr();
+    final Lmr closed = bed.createLmr();
+    closed.close();
+    final Segments both = new Segments(2).add(region, 0, 8).add(closed, 0, 8);
+    assertThatThrownBy(() -> endpoint.postReceive(both, 0, null)).isInstanceOf(DatException.class);
+    assertThat(endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+
+    region.close();
+    assertThatThrownBy(region::address).isInstanceOf(DatException.class);
+  }
+}

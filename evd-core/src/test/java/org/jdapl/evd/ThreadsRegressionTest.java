@@ -1,0 +1,195 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Invoke;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.dat.Stream;
+import org.jdapl.verbs.CmEventType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Defects between threads that a review found, each as a test. */
+class ThreadsRegressionTest {
+
+  private static final Duration BOUND = Duration.ofSeconds(5);
+  private static final int DISPATCHERS = 4;
+  private static final int CLOSES = 300;
+  private static final int EVENTS = 20;
+
+  private final HookedProvider provider = new HookedProvider();
+  private final Jdapl jdapl = Jdapl.with(provider).dispatchers(DISPATCHERS).start();
+  private final InterfaceAdapter ia = jdapl.open();
+  private final ProtectionZone pz = ia.createPz();
+  private final CountDownLatch go = new CountDownLatch(1);
+
+  @AfterEach
+  void close() {
+    go.countDown();
+    ia.closeAbruptly(BOUND);
+    jdapl.close();
+  }
+
+  private Evd createEvd() {
+    return ia.createEvd(64, Stream.DTO, Stream.CONNECTION, Stream.SOFTWARE);
+  }
+
+  private Endpoint createEndpoint(final Evd evd) {
+    return ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4));
+  }
+
+  private static void await(final CountDownLatch latch) {
+    try {
+      assertThat(latch.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void shouldKeepItsTimersWhenAProvidersConnectBlocks() throws InterruptedException {
+    final Endpoint endpoint = createEndpoint(createEvd());
+    final CountDownLatch connecting = new CountDownLatch(1);
+    provider.hook =
+        verb -> {
+          if (verb.equals("connect")) {
+            connecting.countDown();
+            await(go);
+          }
+        };
+    final Thread connect =
+        new Thread(() -> endpoint.connect(ia.address(), 1, BOUND, null), "connects");
+    connect.start();
+    assertThat(connecting.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    final Reaper reaper = ((IaImpl) ia).reaper();
+    final CompletableFuture<DrainReport> closed =
+        endpoint.closeAsync(Duration.ofMillis(1)).toCompletableFuture();
+    final CountDownLatch fired = new CountDownLatch(1);
+    reaper.schedule(
+        Duration.ofMillis(50), () -> reaper.schedule(Duration.ofMillis(1), fired::countDown));
+
+    assertThat(fired.await(2, TimeUnit.SECONDS)).isTrue();
+    assertThat(closed).isNotDone();
+    go.countDown();
+    assertThat(closed).succeedsWithin(BOUND);
+    connect.join();
+  }
+
+  @Test
+  void shouldRunNoConsumerCodeOnItsThreadsWhenAStageCompletes()
+      throws ExecutionException, InterruptedException, TimeoutException {
+    final Evd evd = createEvd();
+    final Endpoint endpoint = createEndpoint(evd);
+    final CompletableFuture<Boolean> tornDown = new CompletableFuture<>();
+    final CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    evd.upcall(
+        HookedBed.on(
+            event -> {
+              final var unused =
+                  endpoint
+                      .closeAsync(BOUND)
+                      .thenAccept(report -> closed.complete(Reaper.isCurrent()));
+              final var too =
+                  evd.teardownAsync()
+                      .thenAccept(nothing -> tornDown.complete(Dispatcher.isCurrent()));
+            }));
+    assertThat(evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+
+    assertThat(tornDown.get(5, TimeUnit.SECONDS)).as("on a dispatcher").isFalse();
+    assertThat(closed.get(5, TimeUnit.SECONDS)).as("on the reaper").isFalse();
+  }
+
+  /** Is stuck at its first event, and counts the others. */
+  private static final class Stuck implements EventHandler {
+    private final AtomicBoolean stuck = new AtomicBoolean();
+    private final CountDownLatch others = new CountDownLatch(EVENTS - 1);
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    @Override
+    public void onSoftware(final SoftwareEvent event) {
+      if (stuck.compareAndSet(false, true)) {
+        await(end);
+      } else {
+        others.countDown();
+      }
+    }
+  }
+
+  @Test
+  void shouldDeliverTheOthersWhenOneHandlerOfManyIsStuck() throws InterruptedException {
+    for (int i = 0; i < DISPATCHERS; i++) {
+      final Evd evd = createEvd();
+      final Stuck handler = new Stuck();
+      evd.upcall(handler, Concurrency.many(DISPATCHERS), Invoke.ON_ANY);
+      for (int event = 0; event < EVENTS; event++) {
+        assertThat(evd.postSoftwareEvent(event)).isEqualTo(Outcome.SUCCESS);
+      }
+      assertThat(handler.others.await(3, TimeUnit.SECONDS)).as("at %s", evd).isTrue();
+      handler.end.countDown();
+    }
+  }
+
+  /** Without upcalls the end of a connection is delivered or reported, whoever comes first. */
+  @Test
+  void shouldAccountForTheEndWhenAConnectionEndsWhileItIsClosed()
+      throws BrokenBarrierException, ExecutionException, InterruptedException, TimeoutException {
+    final Evd evd = createEvd();
+    final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+    final CyclicBarrier barrier = new CyclicBarrier(2);
+    final Thread network =
+        new Thread(
+            () -> {
+              try {
+                for (int i = 0; i < CLOSES; i++) {
+                  barrier.await();
+                  provider.tell(CmEventType.DISCONNECTED, 0);
+                  barrier.await();
+                }
+              } catch (final InterruptedException | BrokenBarrierException e) {
+                throw new AssertionError(e);
+              }
+            },
+            "network");
+    network.start();
+    for (int i = 0; i < CLOSES; i++) {
+      final Endpoint endpoint = createEndpoint(evd);
+      assertThat(endpoint.postReceive(lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+      endpoint.connect(ia.address(), 1, BOUND, null);
+      barrier.await();
+      final DrainReport report =
+          endpoint.closeAsync(BOUND).toCompletableFuture().get(10, TimeUnit.SECONDS);
+      barrier.await();
+      assertThat(report.events()).hasSize(1).allMatch(ThreadsRegressionTest::isEnd);
+      assertThat(report.requests()).hasSize(1);
+      assertThat(evd.dequeue(HookedBed.on(event -> {}))).isEqualTo(Outcome.QUEUE_EMPTY);
+    }
+    network.join();
+  }
+
+  private static boolean isEnd(final Event event) {
+    return event instanceof ConnectionEvent connection && connection.kind().isTerminal();
+  }
+}
