@@ -121,8 +121,8 @@ final class Merger {
   /**
    * Takes the next event.
    *
-   * @return whether there was one. If not, and it is not {@link #isTired}, everything was empty, and
-   *     every queue is armed.
+   * @return whether there was one. If not, and it is not {@link #isTired}, everything was empty,
+   *     and every queue is armed.
    */
   boolean next(final Handout to) {
     for (int misses = 0; misses < 2; ) {

@@ -21,11 +21,18 @@ public final class MistakeRun implements Callable<String> {
   private static final List<String> TESTS =
       List.of(
           "org.jdapl.evd.EventContractTest",
+          "org.jdapl.evd.EventThreadsContractTest",
           "org.jdapl.evd.UpcallContractTest",
+          "org.jdapl.evd.UpcallThreadsContractTest",
+          "org.jdapl.evd.UpcallVirtualContractTest",
           "org.jdapl.evd.MergeContractTest",
           "org.jdapl.evd.TeardownContractTest",
+          "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.ErrorContractTest",
           "org.jdapl.evd.ArmContractTest",
+          "org.jdapl.evd.ProviderFaultContractTest",
+          "org.jdapl.evd.ErrorFieldsTest",
+          "org.jdapl.evd.LockTest",
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
           "org.jdapl.evd.ProviderFailureTest",

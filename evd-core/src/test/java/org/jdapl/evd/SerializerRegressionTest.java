@@ -268,12 +268,12 @@ class SerializerRegressionTest {
   void shouldReleaseARegionWhenAPostWithItFailed() {
     final Endpoint endpoint =
         bed.ia.createEndpoint(
-            bed.pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4).withMaxIov(2, 2));
+            bed.pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4).withMaxIov(3, 3));
     final Lmr region = bed.createLmr();
     final Lmr closed = bed.createLmr();
     closed.close();
-    final Segments both = new Segments(2).add(region, 0, 8).add(closed, 0, 8);
-    assertThatThrownBy(() -> endpoint.postReceive(both, 0, null)).isInstanceOf(DatException.class);
+    final Segments list = new Segments(3).add(bed.lmr, 0, 8).add(region, 0, 8).add(closed, 0, 8);
+    assertThatThrownBy(() -> endpoint.postReceive(list, 0, null)).isInstanceOf(DatException.class);
     assertThat(endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
 
     region.close();

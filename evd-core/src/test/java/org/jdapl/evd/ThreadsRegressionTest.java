@@ -37,7 +37,7 @@ class ThreadsRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(5);
   private static final int DISPATCHERS = 4;
-  private static final int CLOSES = 300;
+  private static final int CLOSES = 2000;
   private static final int EVENTS = 20;
 
   private final HookedProvider provider = new HookedProvider();
@@ -112,7 +112,7 @@ class ThreadsRegressionTest {
                   endpoint
                       .closeAsync(BOUND)
                       .thenAccept(report -> closed.complete(Reaper.isCurrent()));
-              final var too =
+              final var unusedToo =
                   evd.teardownAsync()
                       .thenAccept(nothing -> tornDown.complete(Dispatcher.isCurrent()));
             }));

@@ -19,6 +19,8 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
@@ -181,6 +183,33 @@ public abstract class Contract {
 
   final CompletableFuture<Void> inBackground(final Runnable body) {
     return CompletableFuture.runAsync(body, Contract::startThread);
+  }
+
+  /** An upcall may start or is running. */
+  final void enabled(final String what, final ThrowingCallable dequeue) {
+    refused(ReturnType.INVALID_STATE, ReturnSubtype.INVALID_STATE_EVD_ENABLED, what, dequeue);
+  }
+
+  /** Each post was delivered or is in the report. */
+  final void everyPostHasOneOutcome(
+      final Side side, final DrainReport report, final Queue queue, final List<Long> posted) {
+    assertThat(outcomes(side, report, queue))
+        .as(why("delivered, then reported: each post once, in order: " + side.seen + report))
+        .containsExactlyElementsOf(posted);
+  }
+
+  static List<Long> outcomes(final Side side, final DrainReport report, final Queue queue) {
+    final List<Long> outcomes = new ArrayList<>(side.seen.cookies(side.endpoint, queue));
+    outcomes.addAll(cookies(report, queue));
+    return outcomes;
+  }
+
+  static List<DrainReport.Request> requests(final DrainReport report, final Queue queue) {
+    return report.requests().stream().filter(request -> request.queue() == queue).toList();
+  }
+
+  static List<Long> cookies(final DrainReport report, final Queue queue) {
+    return requests(report, queue).stream().map(DrainReport.Request::cookie).toList();
   }
 
   /** The cookies of posts in their order. */

@@ -2,13 +2,11 @@ package org.jdapl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -126,30 +124,6 @@ public abstract class EventContract extends Contract {
     assertThat(report.requests()).as(why("no posts here")).isEmpty();
   }
 
-  @Test
-  void required_E01_postsThatRaceACloseAreDeliveredOrInTheReportOrRefused() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final Evd evd = softwareEvd(4096);
-    final Recorder seen = recorder(evd);
-    final CountDownLatch someCame = new CountDownLatch(1);
-    final AtomicInteger accepted = new AtomicInteger();
-    final AtomicReference<DrainReport> report = new AtomicReference<>();
-    seen.at(100, someCame::countDown);
-    evd.upcall(seen);
-
-    final Runnable poster = () -> accepted.addAndGet(postUntilClosed(evd, 1000));
-    final Runnable closer =
-        () -> {
-          hold(someCame);
-          report.set(evd.closeAsync(BOUND).toCompletableFuture().join());
-        };
-    inParallel(poster, poster, poster, closer);
-
-    assertThat(seen.count() + report.get().events().size())
-        .as(why("accepted posts are delivered or in the report; lost between seal and sweep?"))
-        .isEqualTo(accepted.get());
-  }
-
   // E02: order
 
   @Test
@@ -213,30 +187,6 @@ public abstract class EventContract extends Contract {
     assertThat(seen.payloads())
         .as(why("the order of the posts"))
         .containsExactlyElementsOf(IntStream.range(0, 64).mapToObj(i -> (Object) i).toList());
-  }
-
-  @Test
-  void required_E02_eachOfSeveralPostersKeepsItsOrder() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final int posters = 4;
-    final int each = 1000;
-    final Evd evd = softwareEvd(posters * each);
-    final Recorder seen = recorder(evd);
-    evd.upcall(seen);
-
-    inParallel(
-        IntStream.range(0, posters)
-            .mapToObj(poster -> (Runnable) () -> postNumbered(evd, poster, each))
-            .toArray(Runnable[]::new));
-    awaitCount(seen, posters * each, "all posts of all posters");
-
-    for (int poster = 0; poster < posters; poster++) {
-      final int mine = poster;
-      assertThat(seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
-          .as(why("poster " + poster + ": its own order, none lost, none twice"))
-          .extracting(Post::number)
-          .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
-    }
   }
 
   @Test
@@ -365,27 +315,6 @@ public abstract class EventContract extends Contract {
         .as(why("the accepted ones only"))
         .endsWith("fits again", "and again")
         .doesNotContain("too much");
-  }
-
-  @Test
-  void required_E04_anyThreadMayPostAndNoMoreThanTheLengthAreAccepted() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final Evd evd = softwareEvd(100);
-    final Recorder seen = recorder(evd);
-    final AtomicInteger accepted = new AtomicInteger();
-    final Runnable poster =
-        () -> {
-          for (int i = 0; i < 100; i++) {
-            if (evd.postSoftwareEvent(i) == Outcome.SUCCESS) {
-              accepted.incrementAndGet();
-            }
-          }
-        };
-
-    inParallel(poster, poster, poster, poster);
-
-    assertThat(accepted.get()).as(why("room for the length")).isEqualTo(evd.length());
-    assertThat(seen.takeAll()).as(why("SUCCESS means queued")).isEqualTo(accepted.get());
   }
 
   @Test
@@ -869,12 +798,6 @@ public abstract class EventContract extends Contract {
         creation);
   }
 
-  private void postNumbered(final Evd evd, final int poster, final int count) {
-    for (int i = 0; i < count; i++) {
-      post(evd, new Post(poster, i));
-    }
-  }
-
   private static String text(final Event event) {
     final String common =
         event.stream()
@@ -915,6 +838,4 @@ public abstract class EventContract extends Contract {
       default -> common;
     };
   }
-
-  private record Post(int poster, int number) {}
 }

@@ -1,16 +1,11 @@
 package org.jdapl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionRequest;
@@ -26,7 +21,6 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
-import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
@@ -179,20 +173,6 @@ public abstract class TeardownContract extends Contract {
     final DrainReport second = await(pair.active.endpoint.closeAsync(BOUND), "the second close");
 
     assertThat(second).as(why("the same report")).isEqualTo(first);
-  }
-
-  @Test
-  void required_T01_closingFromTwoThreadsAtOnce() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    for (int round = 0; round < 5; round++) {
-      final Pair pair = Pair.connected(this);
-      pair.active.receives(0, 16);
-      final Endpoint endpoint = pair.active.endpoint;
-
-      inParallel(endpoint::close, endpoint::close, pair.passive.endpoint::close);
-
-      assertThat(endpoint.state()).as(why("closed")).isEqualTo(EndpointState.CLOSED);
-    }
   }
 
   @Test
@@ -491,30 +471,6 @@ public abstract class TeardownContract extends Contract {
     }
   }
 
-  @Test
-  void required_T03_postsThatRaceACloseHaveAnOutcomeOrAreRefused() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final EndpointAttributes large = EndpointAttributes.defaults().withMaxDtos(1000, 16);
-    for (int round = 0; round < 5; round++) {
-      final Pair pair = Pair.open(this, 2048, large).connect();
-      final Side side = pair.active;
-      final AtomicInteger accepted = new AtomicInteger();
-      final AtomicReference<DrainReport> report = new AtomicReference<>();
-      final CountDownLatch some = new CountDownLatch(50);
-
-      inParallel(
-          () -> accepted.set(receiveUntilSealed(side, 1000, some)),
-          () -> {
-            hold(some);
-            report.set(side.endpoint.closeAsync(BOUND).toCompletableFuture().join());
-          });
-      side.evd.teardown();
-      side.seen.takeAll();
-
-      everyPostHasOneOutcome(side, report.get(), Queue.RECEIVE, range(0, accepted.get()));
-    }
-  }
-
   // T05: what a destroyed QP left in a CQ
 
   @Test
@@ -652,24 +608,6 @@ public abstract class TeardownContract extends Contract {
     }
   }
 
-  @Test
-  void required_T07_closeCompletesWithoutAStuckUpcallAtItsBound() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final Evd evd = softwareEvd(8);
-    final Recorder seen = recorder(evd);
-    final CountDownLatch release = new CountDownLatch(1);
-    seen.at(1, () -> hold(release));
-    evd.upcall(seen);
-    post(evd, 1, 2);
-    awaitCount(seen, 1, "the first upcall; it is held");
-
-    await(evd.closeAsync(Duration.ofMillis(200)), "the close, though an upcall is stuck");
-    release.countDown();
-    bench.settle();
-
-    assertThat(seen.count()).as(why("no other upcall")).isEqualTo(1);
-  }
-
   // T10: the end of an adapter
 
   @Test
@@ -786,60 +724,7 @@ public abstract class TeardownContract extends Contract {
     assertThat(pair.active.endpoint.state()).as(why("closed")).isEqualTo(EndpointState.CLOSED);
   }
 
-  @Test
-  void required_T10_abruptCloseEndsWithinItsBoundThoughAHandlerIsStuck() {
-    assumeFalse(bench.isVirtual(), "needs real threads");
-    final Pair pair = Pair.connected(this);
-    final Side side = pair.passive;
-    final CountDownLatch release = new CountDownLatch(1);
-    final int before = side.seen.count();
-    side.seen.at(before + 1, () -> hold(release));
-    post(side.evd, "hold");
-    awaitCount(side.seen, before + 1, "the upcall; it is held");
-
-    await(
-        inBackground(() -> side.adapter.closeAbruptly(Duration.ofSeconds(1))),
-        "the abrupt close, though a handler is stuck");
-    await(pair.active::ended, "the end at the peer");
-    release.countDown();
-  }
-
   private void memory(final Side side) {
     side.pz.createLmr(ByteBuffer.allocateDirect(8)).close();
-  }
-
-  private void everyPostHasOneOutcome(
-      final Side side, final DrainReport report, final Queue queue, final List<Long> posted) {
-    assertThat(outcomes(side, report, queue))
-        .as(why("delivered, then reported: each post once, in order: " + side.seen + report))
-        .containsExactlyElementsOf(posted);
-  }
-
-  private static List<Long> outcomes(final Side side, final DrainReport report, final Queue queue) {
-    final List<Long> outcomes = new ArrayList<>(side.seen.cookies(side.endpoint, queue));
-    outcomes.addAll(cookies(report, queue));
-    return outcomes;
-  }
-
-  private static List<DrainReport.Request> requests(final DrainReport report, final Queue queue) {
-    return report.requests().stream().filter(request -> request.queue() == queue).toList();
-  }
-
-  private static List<Long> cookies(final DrainReport report, final Queue queue) {
-    return requests(report, queue).stream().map(DrainReport.Request::cookie).toList();
-  }
-
-  /** Posts receives until the endpoint is sealed; returns how many were accepted. */
-  private int receiveUntilSealed(final Side side, final int limit, final CountDownLatch some) {
-    int accepted = 0;
-    try {
-      while (accepted < limit && side.receive(accepted) == Outcome.SUCCESS) {
-        accepted++;
-        some.countDown();
-      }
-    } catch (final DatException e) {
-      assertThat(e.type()).as(why("sealed")).isEqualTo(ReturnType.INVALID_STATE);
-    }
-    return accepted;
   }
 }

@@ -1,0 +1,96 @@
+package org.jdapl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Outcome;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The rules of section E that need framework threads and several threads of the test: for benches
+ * of which {@link Bench#isVirtual} is false.
+ */
+public abstract class EventThreadsContract extends Contract {
+
+  /** A contract; its state lives for one test. */
+  protected EventThreadsContract() {}
+
+  @Test
+  void required_E01_postsThatRaceACloseAreDeliveredOrInTheReportOrRefused() {
+    final Evd evd = softwareEvd(4096);
+    final Recorder seen = recorder(evd);
+    final CountDownLatch someCame = new CountDownLatch(1);
+    final AtomicInteger accepted = new AtomicInteger();
+    final AtomicReference<DrainReport> report = new AtomicReference<>();
+    seen.at(100, someCame::countDown);
+    evd.upcall(seen);
+
+    final Runnable poster = () -> accepted.addAndGet(postUntilClosed(evd, 1000));
+    final Runnable closer =
+        () -> {
+          hold(someCame);
+          report.set(evd.closeAsync(BOUND).toCompletableFuture().join());
+        };
+    inParallel(poster, poster, poster, closer);
+
+    assertThat(seen.count() + report.get().events().size())
+        .as(why("accepted posts are delivered or in the report; lost between seal and sweep?"))
+        .isEqualTo(accepted.get());
+  }
+
+  @Test
+  void required_E02_eachOfSeveralPostersKeepsItsOrder() {
+    final int posters = 4;
+    final int each = 1000;
+    final Evd evd = softwareEvd(posters * each);
+    final Recorder seen = recorder(evd);
+    evd.upcall(seen);
+
+    inParallel(
+        IntStream.range(0, posters)
+            .mapToObj(poster -> (Runnable) () -> postNumbered(evd, poster, each))
+            .toArray(Runnable[]::new));
+    awaitCount(seen, posters * each, "all posts of all posters");
+
+    for (int poster = 0; poster < posters; poster++) {
+      final int mine = poster;
+      assertThat(seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
+          .as(why("poster " + poster + ": its own order, none lost, none twice"))
+          .extracting(Post::number)
+          .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
+    }
+  }
+
+  @Test
+  void required_E04_anyThreadMayPostAndNoMoreThanTheLengthAreAccepted() {
+    final Evd evd = softwareEvd(100);
+    final Recorder seen = recorder(evd);
+    final AtomicInteger accepted = new AtomicInteger();
+    final Runnable poster =
+        () -> {
+          for (int i = 0; i < 100; i++) {
+            if (evd.postSoftwareEvent(i) == Outcome.SUCCESS) {
+              accepted.incrementAndGet();
+            }
+          }
+        };
+
+    inParallel(poster, poster, poster, poster);
+
+    assertThat(accepted.get()).as(why("room for the length")).isEqualTo(evd.length());
+    assertThat(seen.takeAll()).as(why("SUCCESS means queued")).isEqualTo(accepted.get());
+  }
+
+  private void postNumbered(final Evd evd, final int poster, final int count) {
+    for (int i = 0; i < count; i++) {
+      post(evd, new Post(poster, i));
+    }
+  }
+
+  private record Post(int poster, int number) {}
+}

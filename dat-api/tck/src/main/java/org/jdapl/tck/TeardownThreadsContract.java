@@ -1,0 +1,112 @@
+package org.jdapl.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DrainReport.Queue;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnType;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The rules of section T that need framework threads and several threads of the test: for benches
+ * of which {@link Bench#isVirtual} is false.
+ */
+public abstract class TeardownThreadsContract extends Contract {
+
+  /** A contract; its state lives for one test. */
+  protected TeardownThreadsContract() {}
+
+  @Test
+  void required_T01_closingFromTwoThreadsAtOnce() {
+    for (int round = 0; round < 5; round++) {
+      final Pair pair = Pair.connected(this);
+      pair.active.receives(0, 16);
+      final Endpoint endpoint = pair.active.endpoint;
+
+      inParallel(endpoint::close, endpoint::close, pair.passive.endpoint::close);
+
+      assertThat(endpoint.state()).as(why("closed")).isEqualTo(EndpointState.CLOSED);
+    }
+  }
+
+  @Test
+  void required_T03_postsThatRaceACloseHaveAnOutcomeOrAreRefused() {
+    final EndpointAttributes large = EndpointAttributes.defaults().withMaxDtos(1000, 16);
+    for (int round = 0; round < 5; round++) {
+      final Pair pair = Pair.open(this, 2048, large).connect();
+      final Side side = pair.active;
+      final AtomicInteger accepted = new AtomicInteger();
+      final AtomicReference<DrainReport> report = new AtomicReference<>();
+      final CountDownLatch some = new CountDownLatch(50);
+
+      inParallel(
+          () -> accepted.set(receiveUntilSealed(side, 1000, some)),
+          () -> {
+            hold(some);
+            report.set(side.endpoint.closeAsync(BOUND).toCompletableFuture().join());
+          });
+      side.evd.teardown();
+      side.seen.takeAll();
+
+      everyPostHasOneOutcome(side, report.get(), Queue.RECEIVE, range(0, accepted.get()));
+    }
+  }
+
+  @Test
+  void required_T07_closeCompletesWithoutAStuckUpcallAtItsBound() {
+    final Evd evd = softwareEvd(8);
+    final Recorder seen = recorder(evd);
+    final CountDownLatch release = new CountDownLatch(1);
+    seen.at(1, () -> hold(release));
+    evd.upcall(seen);
+    post(evd, 1, 2);
+    awaitCount(seen, 1, "the first upcall; it is held");
+
+    await(evd.closeAsync(Duration.ofMillis(200)), "the close, though an upcall is stuck");
+    release.countDown();
+    bench.settle();
+
+    assertThat(seen.count()).as(why("no other upcall")).isEqualTo(1);
+  }
+
+  @Test
+  void required_T10_abruptCloseEndsWithinItsBoundThoughAHandlerIsStuck() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    final CountDownLatch release = new CountDownLatch(1);
+    final int before = side.seen.count();
+    side.seen.at(before + 1, () -> hold(release));
+    post(side.evd, "hold");
+    awaitCount(side.seen, before + 1, "the upcall; it is held");
+
+    await(
+        inBackground(() -> side.adapter.closeAbruptly(Duration.ofSeconds(1))),
+        "the abrupt close, though a handler is stuck");
+    await(pair.active::ended, "the end at the peer");
+    release.countDown();
+  }
+
+  /** Posts receives until the endpoint is sealed; returns how many were accepted. */
+  private int receiveUntilSealed(final Side side, final int limit, final CountDownLatch some) {
+    int accepted = 0;
+    try {
+      while (accepted < limit && side.receive(accepted) == Outcome.SUCCESS) {
+        accepted++;
+        some.countDown();
+      }
+    } catch (final DatException e) {
+      assertThat(e.type()).as(why("sealed")).isEqualTo(ReturnType.INVALID_STATE);
+    }
+    return accepted;
+  }
+}
