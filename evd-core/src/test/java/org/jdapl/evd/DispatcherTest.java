@@ -329,9 +329,6 @@ class DispatcherTest {
   /** Hands a token to and fro between two dispatchers; each is idle while the other has it. */
   private static final class PingPong {
 
-    /** Longer than a dispatcher spins. */
-    private static final long PAUSE = TimeUnit.MICROSECONDS.toNanos(30);
-
     /** A dispatcher that was not woken sleeps for a second. */
     private static final long LATE = TimeUnit.MILLISECONDS.toNanos(950);
 
@@ -360,6 +357,15 @@ class DispatcherTest {
       };
     }
 
+    /** Lets some time pass, so that the other is met spinning, falling asleep, and asleep. */
+    private static void dawdle(final long number) {
+      final long start = System.nanoTime();
+      final long nanos = number % 2 == 0 ? 0 : number * 7919 % (1 << 14);
+      while (System.nanoTime() - start < nanos) {
+        Thread.onSpinWait();
+      }
+    }
+
     private void hop(final Evd other) {
       final long now = System.nanoTime();
       if (now - last > LATE) {
@@ -369,11 +375,7 @@ class DispatcherTest {
         done.countDown();
         return;
       }
-      if (count % 8 == 0) {
-        while (System.nanoTime() - now < PAUSE) {
-          Thread.onSpinWait();
-        }
-      }
+      dawdle(count);
       last = System.nanoTime();
       other.postSoftwareEvent(other);
     }
@@ -406,10 +408,7 @@ class DispatcherTest {
             }
           });
       for (int posts = 1; posts <= 50_000; posts++) {
-        final long start = System.nanoTime();
-        while (posts % 8 == 0 && System.nanoTime() - start < PingPong.PAUSE) {
-          Thread.onSpinWait();
-        }
+        PingPong.dawdle(posts);
         final long posted = System.nanoTime();
         assertThat(evd.postSoftwareEvent(posts)).isEqualTo(Outcome.SUCCESS);
         while (answered.get() < posts) {
