@@ -13,6 +13,7 @@ final class AsyncSlot {
 
   private final DatObject from;
   private AsyncEventImpl waiting;
+  private boolean closed;
 
   AsyncSlot(final DatObject from) {
     this.from = from;
@@ -24,6 +25,9 @@ final class AsyncSlot {
    * @return the event to be put into the lane of the async EVD; null if one waits there.
    */
   synchronized AsyncEventImpl add(final AsyncEvent.Kind kind, final String reason) {
+    if (closed) {
+      return null;
+    }
     if (waiting != null) {
       waiting.countAnother();
       return null;
@@ -45,10 +49,11 @@ final class AsyncSlot {
     return there;
   }
 
-  /** The object is closed: an event that waits is not handed out any more. */
-  synchronized void withdraw(final List<Event> into) {
+  /** The object is closed: no event is made, and one that waits is not handed out any more. */
+  synchronized void withdraw(final EvdImpl evd, final List<Event> into) {
+    closed = true;
     if (waiting != null) {
-      waiting.handOut(null, from, -1);
+      waiting.handOut(evd, from, -1);
       into.add(waiting);
       waiting = null;
     }

@@ -54,7 +54,7 @@ final class Connection implements CmHandler {
   private final Stash.Fifo heldBack = new Stash.Fifo();
   private boolean established;
   private boolean establishBound;
-  private boolean flushStarted;
+  private boolean gateTimed;
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
@@ -89,10 +89,13 @@ final class Connection implements CmHandler {
     }
     final CmParameters parameters =
         parameters(privateData, endpoint.ia().device().limits().connectPrivateData(), 4, "connect");
-    move(Trigger.CONNECT, "connect");
     enter();
     try {
+      move(Trigger.CONNECT, "connect");
       cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
+      if (isOver()) {
+        hangUp();
+      }
     } catch (final VerbsException e) {
       machine.move(Trigger.CONNECT_FAILED);
       throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
@@ -106,11 +109,14 @@ final class Connection implements CmHandler {
   void accept(final CrImpl request, final ByteBuffer privateData) {
     final CmParameters parameters =
         parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, "accept");
-    move(Trigger.ACCEPT, "accept");
-    passive = true;
     enter();
     try {
+      move(Trigger.ACCEPT, "accept");
+      passive = true;
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
+      if (isOver()) {
+        hangUp();
+      }
     } catch (final VerbsException e) {
       passive = false;
       machine.move(Trigger.ACCEPT_FAILED);
@@ -246,7 +252,14 @@ final class Connection implements CmHandler {
           new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, privateData);
       establishedEvent = event;
       evd.offer(event);
+    } else if (isOver()) {
+      endpoint.ia().reaper().execute(this::hangUp); // too late: the peer must not stay connected
     }
+  }
+
+  private boolean isOver() {
+    final EndpointState state = machine.state();
+    return state == EndpointState.DISCONNECTED || state == EndpointState.CLOSED;
   }
 
   private void endIfPending(final ConnectionEvent.Kind kind) {
@@ -284,6 +297,7 @@ final class Connection implements CmHandler {
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
+    endpoint.ia().reaper().execute(this::flush);
   }
 
   /** A completion or an async error says that the connection does not stand any more. */
@@ -376,7 +390,10 @@ final class Connection implements CmHandler {
     if (ended) {
       return false;
     }
-    startFlush();
+    if (!gateTimed) {
+      gateTimed = true;
+      endpoint.ia().reaper().schedule(GATE_BOUND, () -> evd.control(this::openGate));
+    }
     if (!heldBack.isEmpty()) {
       unhold();
     }
@@ -409,16 +426,10 @@ final class Connection implements CmHandler {
         && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
   }
 
-  /** The connection is over: everything open completes, and a marker says when. */
-  private void startFlush() {
-    if (!flushStarted) {
-      flushStarted = true;
-      endpoint.ia().reaper().execute(this::flush);
-      endpoint.ia().reaper().schedule(GATE_BOUND, () -> evd.control(this::openGate));
-    }
-  }
-
-  /** By the reaper, so that a turn makes no provider call for it. */
+  /**
+   * The connection is over: everything open completes, and a marker says when. By the reaper, so that
+   * neither a turn nor a provider's upcall makes provider calls for it.
+   */
   private void flush() {
     enter();
     try {

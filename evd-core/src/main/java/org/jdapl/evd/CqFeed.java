@@ -90,6 +90,11 @@ final class CqFeed implements CqHandler {
     }
   }
 
+  /** It is to be polled, whatever was known of it. */
+  void resumeAtOnce() {
+    mode = Mode.REARM;
+  }
+
   /** Whether it must be polled before the EVD may go idle. */
   boolean hasMore() {
     return mode == Mode.REARM || mode == Mode.PLAIN;

@@ -32,6 +32,7 @@ final class Dispatcher {
     private Dispatcher dispatcher;
     private EvdImpl upcallOf;
     private boolean holdsTurn;
+    private int dequeues;
   }
 
   private static final class Slot {
@@ -117,8 +118,13 @@ final class Dispatcher {
     if (!readyAnywhere.offer(evd)) {
       throw new IllegalStateException(name + ": bug: more tokens than EVDs at " + evd);
     }
-    for (final Dispatcher dispatcher : group) {
-      if (dispatcher.idle.wake()) {
+    wakeOne();
+  }
+
+  /** The first one reads the channel of most devices: it is woken last. */
+  private void wakeOne() {
+    for (int i = group.length - 1; i >= 0; i--) {
+      if (group[i].idle.wake()) {
         return;
       }
     }
@@ -139,9 +145,19 @@ final class Dispatcher {
     return current.upcallOf == evd && current.holdsTurn;
   }
 
-  /** Whether this thread runs a dispatcher, and so must not wait for one. */
+  /** Whether this thread runs a dispatcher or an upcall, and so must not wait for one. */
   static boolean isCurrent() {
-    return CURRENT.get().dispatcher != null;
+    final Current current = CURRENT.get();
+    return current.dispatcher != null || current.dequeues > 0;
+  }
+
+  /** This thread runs the handler of a dequeue. */
+  static void enterDequeue() {
+    CURRENT.get().dequeues++;
+  }
+
+  static void exitDequeue() {
+    CURRENT.get().dequeues--;
   }
 
   /** Where this dispatcher sleeps; null if the provider pushes. */
@@ -222,6 +238,9 @@ final class Dispatcher {
     final EvdImpl anywhere = readyAnywhere.poll();
     if (anywhere != null) {
       worked = true;
+      if (!readyAnywhere.isEmpty()) {
+        wakeOne(); // two tokens may have woken the same one
+      }
       anywhere.turn(this);
     }
     return turns() || worked;

@@ -67,7 +67,7 @@ final class EndpointDrain {
     if (!closed.isDone()) {
       forced = true;
       for (final EvdImpl evd : endpoint.evds()) {
-        evd.control(() -> {});
+        evd.control(evd.merger()::resumeAll);
       }
     }
   }
@@ -130,27 +130,38 @@ final class EndpointDrain {
     return upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED;
   }
 
+  /** All parts are done. By the reaper. */
   private void finish() {
     if (connection.isBusy()) {
-      endpoint
-          .ia()
-          .reaper()
-          .schedule(RETRY, this::finish); // a call into the provider has not returned
+      if (forced) {
+        report(); // what a call that does not return can reach is not destroyed before it returns
+      }
+      endpoint.ia().reaper().schedule(RETRY, this::finish);
       return;
     }
+    tolerate(endpoint.qp()::close);
+    tolerate(connection::release);
+    endpoint.release();
+    report();
+  }
+
+  private void tolerate(final Runnable call) {
     try {
-      endpoint.qp().close();
-      connection.release();
-    } catch (final RuntimeException e) {
+      call.run();
+    } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault("close of " + endpoint + " failed: " + e, e);
     }
-    endpoint.release();
-    endpoint.asyncSlot().withdraw(droppedEvents);
-    final WorkQueue receives = endpoint.receives();
-    final WorkQueue requests = endpoint.requests();
-    final List<DrainReport.Request> open = new ArrayList<>(receives.report());
-    open.addAll(requests.report());
-    closed.complete(
-        new DrainReport(open, receives.suppressed() + requests.suppressed(), droppedEvents));
+  }
+
+  private void report() {
+    if (!closed.isDone()) {
+      endpoint.ia().withdraw(endpoint.asyncSlot(), droppedEvents);
+      final WorkQueue receives = endpoint.receives();
+      final WorkQueue requests = endpoint.requests();
+      final List<DrainReport.Request> open = new ArrayList<>(receives.report());
+      open.addAll(requests.report());
+      closed.complete(
+          new DrainReport(open, receives.suppressed() + requests.suppressed(), droppedEvents));
+    }
   }
 }

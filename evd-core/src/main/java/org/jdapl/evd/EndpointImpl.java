@@ -502,11 +502,12 @@ final class EndpointImpl implements Endpoint {
 
   @Override
   public void close() {
-    ia.await(drain.start(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
+    ia.await(drain.start(CLOSE_BOUND), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
+    Misuse.checkBound(bound, name + ".closeAsync");
     return ia.stage(drain.start(bound));
   }
 }

@@ -275,12 +275,10 @@ final class EvdImpl implements Evd {
       if ((s & EvdState.CONTROL) != 0) {
         resume();
       } else if (merger.hasAny()) {
-        if ((state.apply(EvdState.NOTIFIED, 0) & EvdState.POLICY) == EvdState.NOTIFY) {
-          final NotifyHandler handler = target.ready; // of this NOTIFY or of a later one
-          if (handler != null) {
-            counters.increment(Counters.UPCALLS);
-            notifyConsumer(by, handler);
-          }
+        final NotifyHandler handler = takeNotify();
+        if (handler != null) {
+          counters.increment(Counters.UPCALLS);
+          notifyConsumer(by, handler);
           leave();
           return;
         }
@@ -289,6 +287,14 @@ final class EvdImpl implements Evd {
       }
     }
     counters.incrementShared(Counters.EMPTY_TURNS);
+  }
+
+  /** Uses up NOTIFY, and returns whom to tell; null if the policy is another by now. */
+  private NotifyHandler takeNotify() {
+    synchronized (policyLock) {
+      final long before = state.apply(EvdState.NOTIFIED, 0);
+      return (before & EvdState.POLICY) == EvdState.NOTIFY ? target.ready : null;
+    }
   }
 
   private void many(final Dispatcher by) {
@@ -314,11 +320,7 @@ final class EvdImpl implements Evd {
   }
 
   private void passAndUpcall(final Dispatcher by, final EventHandler handler, final Handout own) {
-    final EndpointDrain drain =
-        own.event().source() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
-    if (drain != null) {
-      drain.upcallStarts();
-    }
+    final EndpointDrain drain = own.beginUpcall();
     advanceDrains();
     apply(EvdState.PASS, left());
     by.holdTurn(false);
@@ -326,9 +328,7 @@ final class EvdImpl implements Evd {
       upcall(by, handler, own);
       endOfTurn(by, handler);
     } finally {
-      if (drain != null && drain.upcallReturns()) {
-        control(() -> {});
-      }
+      endUpcall(drain);
       apply(EvdState.DONE, 0);
     }
   }
@@ -456,10 +456,28 @@ final class EvdImpl implements Evd {
       if (!take(own, "dequeue")) {
         return Outcome.QUEUE_EMPTY;
       }
-      own.deliver(to);
+      deliver(own, to);
       return Outcome.SUCCESS;
     } finally {
       spare.set(own);
+    }
+  }
+
+  /** A close of the event's endpoint waits for the handler, and the handler does not wait for it. */
+  private void deliver(final Handout event, final EventHandler to) {
+    final EndpointDrain drain = event.drain();
+    Dispatcher.enterDequeue();
+    try {
+      event.deliver(to);
+    } finally {
+      Dispatcher.exitDequeue();
+      endUpcall(drain);
+    }
+  }
+
+  private void endUpcall(final EndpointDrain drain) {
+    if (drain != null && drain.upcallReturns()) {
+      control(() -> {});
     }
   }
 
@@ -482,6 +500,7 @@ final class EvdImpl implements Evd {
 
   private boolean take(final Handout to, final String call) {
     if (Dispatcher.isInTurnOf(this)) {
+      checkOpen(call);
       return next(to);
     }
     final boolean inside = Dispatcher.isInUpcallOf(this);
@@ -509,6 +528,7 @@ final class EvdImpl implements Evd {
   private boolean next(final Handout to) {
     for (int turns = 0; turns < BUDGET; turns++) {
       if (merger.next(to)) {
+        to.beginUpcall();
         return true;
       }
       if (!merger.isTired()) {
@@ -759,11 +779,12 @@ final class EvdImpl implements Evd {
   @Override
   public void close() {
     checkNotAsync();
-    ia.await(closeAsAdapter(CLOSE_BOUND), CLOSE_BOUND.plusSeconds(1), this);
+    ia.await(closeAsAdapter(CLOSE_BOUND), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
+    Misuse.checkBound(bound, name + ".closeAsync");
     checkNotAsync();
     return ia.stage(closeAsAdapter(bound));
   }

@@ -44,6 +44,20 @@ final class Handout {
     return event;
   }
 
+  /** The drain of the event's endpoint; null if it came from another source. */
+  EndpointDrain drain() {
+    return event.from() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
+  }
+
+  /** The event's upcall will run outside of the turn: a close of its endpoint waits for that. */
+  EndpointDrain beginUpcall() {
+    final EndpointDrain drain = drain();
+    if (drain != null) {
+      drain.upcallStarts();
+    }
+    return drain;
+  }
+
   /** Calls the handler's method for the event. */
   void deliver(final EventHandler handler) {
     final EventBase delivered = event;

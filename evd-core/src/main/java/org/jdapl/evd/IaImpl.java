@@ -16,6 +16,7 @@ import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.Event;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
@@ -258,11 +259,18 @@ final class IaImpl implements InterfaceAdapter {
   public void asyncEvd(final Evd evd) {
     final EvdImpl to = evd(evd, Stream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
     synchronized (asyncLock) {
-      asyncEvd = to;
+      to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
+      asyncEvd = to; // whoever closes it comes to leaveAsync after this
     }
-    if (to.isClosed()) {
-      leaveAsync(to); // it was closed meanwhile
+  }
+
+  /** An object is closed: its async error, if one waits, goes into a report. */
+  void withdraw(final AsyncSlot slot, final List<Event> into) {
+    final EvdImpl from;
+    synchronized (asyncLock) {
+      from = asyncEvd;
     }
+    slot.withdraw(from, into);
   }
 
   /** Called by the provider. */
@@ -330,6 +338,7 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void closeAbruptly(final Duration bound) {
+    Misuse.checkBound(bound, name + ".closeAbruptly");
     final List<DatObject> all;
     final boolean first;
     synchronized (this) {
@@ -340,7 +349,7 @@ final class IaImpl implements InterfaceAdapter {
     if (first) {
       closeAll(all, bound);
     }
-    await(closed, bound.plusSeconds(1), this);
+    await(closed, bound, this);
   }
 
   private void closeAll(final List<DatObject> all, final Duration bound) {

@@ -42,6 +42,8 @@ import org.jdapl.verbs.VerbsProvider;
 public final class Jdapl implements AutoCloseable {
 
   private static final AtomicInteger NUMBERS = new AtomicInteger();
+  private static final Duration GRACE = Duration.ofSeconds(1);
+  private static final Duration FOR_EVER = Duration.ofDays(10_000);
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(20);
 
   private final VerbsProvider provider;
@@ -284,7 +286,7 @@ public final class Jdapl implements AutoCloseable {
    */
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
-    final long deadline = clock.nanoTime() + bound.toNanos();
+    final long deadline = clock.nanoTime() + Reaper.nanos(bound);
     boolean happened = true;
     while (!condition.getAsBoolean()) {
       final boolean before = happened;
@@ -321,7 +323,7 @@ public final class Jdapl implements AutoCloseable {
   void await(final CompletableFuture<?> future, final Duration bound, final DatObject object) {
     final boolean done =
         byHand
-            ? runUntil(future::isDone, bound == null ? Duration.ofDays(1) : bound)
+            ? runUntil(future::isDone, bound == null ? FOR_EVER : plusGrace(bound))
             : awaitThreads(future, bound, object);
     if (!done) {
       throw new DatException(
@@ -331,13 +333,18 @@ public final class Jdapl implements AutoCloseable {
     }
   }
 
+  /** What is to end within a bound says so a little later. */
+  private static Duration plusGrace(final Duration bound) {
+    return Duration.ofNanos(Reaper.nanos(bound)).plus(GRACE);
+  }
+
   private static boolean awaitThreads(
       final CompletableFuture<?> future, final Duration bound, final DatObject object) {
     try {
       if (bound == null) {
         future.get();
       } else {
-        future.get(bound.toNanos(), TimeUnit.NANOSECONDS);
+        future.get(plusGrace(bound).toNanos(), TimeUnit.NANOSECONDS);
       }
       return true;
     } catch (final TimeoutException e) {

@@ -85,6 +85,13 @@ final class Merger {
     }
   }
 
+  /** Polls the completion queues again, whatever their arms and timers promise. */
+  void resumeAll() {
+    for (final CqFeed feed : feeds) {
+      feed.resumeAtOnce();
+    }
+  }
+
   /** Whether a completion queue must be polled before the EVD may go idle. */
   boolean hasMoreCompletions() {
     for (final CqFeed feed : feeds) {
@@ -130,7 +137,7 @@ final class Merger {
         run--;
         return true;
       }
-      misses = run > 0 && (laneFirst || isTired() || stash.ready.isEmpty()) ? misses + 1 : 0;
+      misses = run > 0 && (!laneFirst || isTired() || stash.ready.isEmpty()) ? misses + 1 : 0;
       laneFirst = !laneFirst;
       run = RUN;
     }
@@ -301,6 +308,7 @@ final class Merger {
       return false;
     }
     stash.prepend(stash.ready, entry);
+    stash.prependAll(endpoint.connection().heldBack()); // those came before it
     to.set(event, evd, endpoint);
     return true;
   }

@@ -1,5 +1,6 @@
 package org.jdapl.evd;
 
+import java.time.Duration;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -21,6 +22,13 @@ final class Misuse {
   static DatException argument(final int number, final String message) {
     return new DatException(
         ReturnType.INVALID_PARAMETER, ReturnSubtype.valueOf("INVALID_ARG" + number), message);
+  }
+
+  /** Bounds of closes are checked before anything begins. */
+  static void checkBound(final Duration bound, final String call) {
+    if (bound == null || bound.isNegative()) {
+      throw argument(1, call + ": the bound " + bound + " is not a time");
+    }
   }
 
   static DatException state(final ReturnSubtype subtype, final String message) {

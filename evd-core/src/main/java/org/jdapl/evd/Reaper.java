@@ -102,7 +102,7 @@ final class Reaper {
   }
 
   /** The nanoseconds of a duration, however long. */
-  private static long nanos(final Duration duration) {
+  static long nanos(final Duration duration) {
     try {
       return Math.min(duration.toNanos(), LONGEST_DELAY);
     } catch (final ArithmeticException e) {

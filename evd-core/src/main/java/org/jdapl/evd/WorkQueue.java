@@ -33,6 +33,7 @@ final class WorkQueue extends Guard {
   /** Bits of a wr_id below the endpoint's tag. */
   static final int TAG_SHIFT = POSITION_BITS + 1;
 
+  private static final int REFUSED = -1;
   private static final byte SUPPRESSED = 1;
   private static final byte MARKER = 2;
   private static final byte CLOSE_MARKER = 4;
@@ -142,10 +143,15 @@ final class WorkQueue extends Guard {
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
     movePosted(1);
-    final int errno = qp.postSend(send);
-    if (errno != 0) {
-      unpost(slot);
-    } else {
+    int errno = REFUSED;
+    try {
+      errno = qp.postSend(send);
+    } finally {
+      if (errno != 0) {
+        unpost(slot);
+      }
+    }
+    if (errno == 0) {
       unsignaled = signaled ? 0 : unsignaled + 1;
     }
     return errno;
@@ -160,9 +166,13 @@ final class WorkQueue extends Guard {
     final int slot = fill(DtoOperation.RECEIVE, length, cookie, context, (byte) 0);
     receive.wrId = idBase | (posted & POSITION_MASK);
     movePosted(1);
-    final int errno = qp.postRecv(receive);
-    if (errno != 0) {
-      unpost(slot);
+    int errno = REFUSED;
+    try {
+      errno = qp.postRecv(receive);
+    } finally {
+      if (errno != 0) {
+        unpost(slot);
+      }
     }
     return errno;
   }
@@ -210,13 +220,18 @@ final class WorkQueue extends Guard {
       }
       sealed = closing;
       markersPosted++;
+      useNothing();
       final byte flag = closing ? MARKER | CLOSE_MARKER : MARKER;
       final int slot = fill(null, 0, 0, null, flag);
       movePosted(1);
-      final int errno = requests ? postSendMarker(qp) : postReceiveMarker(qp);
-      if (errno != 0) {
-        markersPosted--;
-        unpost(slot);
+      int errno = REFUSED;
+      try {
+        errno = requests ? postSendMarker(qp) : postReceiveMarker(qp);
+      } finally {
+        if (errno != 0) {
+          markersPosted--;
+          unpost(slot);
+        }
       }
       return errno;
     } finally {
@@ -298,18 +313,24 @@ final class WorkQueue extends Guard {
   private void skip(final int slot) {
     if ((flags[slot] & SUPPRESSED) != 0) {
       countSuppressed();
-    } else if ((flags[slot] & MARKER) == 0) {
+    } else if ((flags[slot] & MARKER) != 0) {
+      passMarker(slot);
+    } else {
       report(slot, DrainReport.Status.UNKNOWN);
     }
     clear(slot);
   }
 
+  private void passMarker(final int slot) {
+    final int markers = markersCompleted; // written in turns only
+    markersCompleted = markers + 1;
+    drained |= (flags[slot] & CLOSE_MARKER) != 0;
+  }
+
   /** The request in a slot that {@link #locate} found was accounted for: its slot is free again. */
   void complete(final int slot) {
     if ((flags[slot] & MARKER) != 0) {
-      final int markers = markersCompleted; // written in turns only
-      markersCompleted = markers + 1;
-      drained |= (flags[slot] & CLOSE_MARKER) != 0;
+      passMarker(slot);
     }
     clear(slot);
     final long position = completed;

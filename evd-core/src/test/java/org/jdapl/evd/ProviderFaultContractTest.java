@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
@@ -17,6 +19,7 @@ import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Hint;
@@ -244,6 +247,44 @@ class ProviderFaultContractTest {
     assertThat(polls[0]).as("polls of one turn").isLessThan(100);
   }
 
+  /** What is left out is bounded for one turn; what comes behind it must not be forgotten. */
+  @ParameterizedTest
+  @ValueSource(ints = {15, 16, 63, 64, 65, 127, 128, 129, 500})
+  void required_U03_whatIsBehindCompletionsThatAreLeftOutIsDelivered(final int leftOut) {
+    for (final Concurrency concurrency :
+        List.of(Concurrency.SINGLE_INSTANCE, Concurrency.many(2))) {
+      final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 4);
+      for (int i = 0; i < leftOut; i++) {
+        bed.cq().add(Wc.success(-1, WcOpcode.RECV, 1));
+      }
+      bed.complete(2);
+      bed.evd.upcall(bed, concurrency, Invoke.ON_ANY);
+      bed.settle();
+      bed.assertDelivered(2);
+      for (int i = 0; i < leftOut; i++) {
+        bed.cq().add(Wc.success(-1, WcOpcode.RECV, 1));
+      }
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(3);
+      bed.complete(1);
+      bed.settle();
+      bed.assertDelivered(4);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {15, 16, 63, 64, 65, 127, 128, 129, 500})
+  void required_U03_whatIsBehindCompletionsThatAreLeftOutIsDequeued(final int leftOut) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    for (int i = 0; i < leftOut; i++) {
+      bed.cq().add(Wc.success(-1, WcOpcode.RECV, 1));
+    }
+    bed.complete(2);
+    assertThat(bed.evd.drain(bed, 10)).isEqualTo(2);
+    bed.assertDelivered(2);
+  }
+
   // P04: garbage on errors
 
   @ParameterizedTest
@@ -344,6 +385,33 @@ class ProviderFaultContractTest {
     bed.settle();
     assertFault(bed);
     bed.pass(Duration.ofMillis(1));
+    bed.assertDelivered(1);
+  }
+
+  /** While it fails it leaves a thread behind that spins. */
+  @Test
+  void required_P04_anErrorWhileEnablingOnNewDoesNotKeepTheTurn() throws InterruptedException {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    bed.complete(1);
+    bed.cq().failPoll(() -> new UnsatisfiedLinkError("as the test says"));
+    final Throwable thrown =
+        catchThrowable(
+            () -> bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW));
+    if (thrown != null) {
+      assertThat(thrown).isInstanceOf(UnsatisfiedLinkError.class);
+    }
+    final Thread user =
+        new Thread(
+            () -> {
+              bed.evd.teardown();
+              bed.pass(Duration.ofMillis(1));
+              bed.evd.drain(bed, 10);
+            },
+            "uses it by hand");
+    user.setDaemon(true);
+    user.start();
+    user.join(Duration.ofSeconds(5).toMillis());
+    assertThat(user.isAlive()).isFalse();
     bed.assertDelivered(1);
   }
 
