@@ -427,8 +427,8 @@ final class Connection implements CmHandler {
   }
 
   /**
-   * The connection is over: everything open completes, and a marker says when. By the reaper, so that
-   * neither a turn nor a provider's upcall makes provider calls for it.
+   * The connection is over: everything open completes, and a marker says when. By the reaper, so
+   * that neither a turn nor a provider's upcall makes provider calls for it.
    */
   private void flush() {
     enter();

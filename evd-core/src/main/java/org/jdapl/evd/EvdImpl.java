@@ -228,7 +228,7 @@ final class EvdImpl implements Evd {
         }
         upcall(by, handler, handout);
         called = handler;
-      } else {
+      } else if (!merger.isTired()) {
         endOfTurn(by, called);
         called = null;
         if (end()) {
@@ -312,7 +312,7 @@ final class EvdImpl implements Evd {
         counters.increment(Counters.UPCALLS);
         passAndUpcall(by, handler, own);
         return;
-      } else if (end()) {
+      } else if (!merger.isTired() && end()) {
         break;
       }
     }
@@ -463,7 +463,9 @@ final class EvdImpl implements Evd {
     }
   }
 
-  /** A close of the event's endpoint waits for the handler, and the handler does not wait for it. */
+  /**
+   * A close of the event's endpoint waits for the handler, and the handler does not wait for it.
+   */
   private void deliver(final Handout event, final EventHandler to) {
     final EndpointDrain drain = event.drain();
     Dispatcher.enterDequeue();

@@ -34,6 +34,11 @@ class EvdStateTest {
                     .map(hint -> new Setup(arm, hint)));
   }
 
+  /** A false hint of an armed queue has the states of no hint: once is enough. */
+  static Stream<Setup> distinctModels() {
+    return models().filter(setup -> setup.hint() != Hint.FALSE);
+  }
+
   private static void explore(final Setup setup) {
     final long start = System.nanoTime();
     final int states = Explorer.explore(new EvdModel(setup, AS_IT_IS));
@@ -49,55 +54,55 @@ class EvdStateTest {
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U05_noUpcallStartsAfterATeardown(final Setup setup) {
     explore(setup.withEvents(2, 2).withScript(Op.DISABLE, Op.WHEN_QUIET, Op.CHECK_QUIET));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U05_notifyIsOneUpcallUntilItIsEnabledAgain(final Setup setup) {
     explore(setup.withPolicy(EvdState.NOTIFY, 2).withDequeues(1));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U05_manyIsNeverMoreThanItsLimitAndLeavesNothing(final Setup setup) {
     explore(setup.withEvents(2, 2).withPolicy(MANY, 3));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U08_upcallsOfManyMayDequeue(final Setup setup) {
     explore(setup.withEvents(2, 2).withPolicy(MANY, 3).withDequeuesInside());
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U06_onNewCoversAllWithTheNextEvent(final Setup setup) {
     explore(setup.withEvents(2, 1).withScript(Op.DISABLE, Op.ENABLE_NEW));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U07_noDequeueRacesAnUpcallAndNoSwitchLosesAnEvent(final Setup setup) {
     explore(setup.withEvents(2, 1).withDequeues(2).withScript(Op.DISABLE, Op.ENABLE_ANY));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U07_twoMayDequeueAtOnce(final Setup setup) {
     explore(setup.withEvents(2, 1).withDequeues(1).withScript(Op.DISABLE, Op.DEQUEUE));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U09_noUpcallStartsAfterAClose(final Setup setup) {
     explore(setup.withEvents(2, 2).withScript(Op.CLOSE, Op.WHEN_QUIET, Op.CHECK_QUIET));
   }
 
   @ParameterizedTest
-  @MethodSource("models")
+  @MethodSource("distinctModels")
   void required_U09_noUpcallOfManyStartsAfterAClose(final Setup setup) {
     explore(
         setup

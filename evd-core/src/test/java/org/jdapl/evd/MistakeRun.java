@@ -78,8 +78,7 @@ public final class MistakeRun implements Callable<String> {
       try {
         test = Class.forName(name);
       } catch (final ClassNotFoundException e) {
-        System.out.println("MISSING " + name);
-        continue;
+        throw new IllegalStateException("no test class " + name, e);
       }
       for (Class<?> type = test; type != null; type = type.getSuperclass()) {
         for (final Method method : type.getDeclaredMethods()) {

@@ -222,8 +222,8 @@ final class Mistakes {
             "M01",
             "an EVD takes DTO or CONNECTION, not both",
             "IaImpl.java",
-            "    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0) {",
-            "    if (flags == 0 || (flags & Stream.ASYNC.flag()) != 0 || (flags & 0x60) == 0x60) {"),
+            "    if (flags == 0) {",
+            "    if (flags == 0 || (flags & 0x60) == 0x60) {"),
         Mistake.of(
             "M02",
             "a completion does not wait for ESTABLISHED",
@@ -294,6 +294,12 @@ final class Mistakes {
             "      notified = true;\n      cq.poll(new WorkCompletions(1), 1);\n"),
         Mistake.of(
             "A08",
+            "a look that filled the buffer is taken for the last one",
+            "RearmAdapter.java",
+            "          return RearmOutcome.POLL_NEEDED;",
+            "          return RearmOutcome.COMPLETED;"),
+        Mistake.of(
+            "A02",
             "POLL_NEEDED is not followed by plain polls",
             "CqFeed.java",
             "case POLL_NEEDED -> mode = Mode.PLAIN;",
@@ -346,6 +352,14 @@ final class Mistakes {
             "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
                 + "    final WorkQueue queue =\n"
                 + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0 : WorkQueue.REQUEST_QUEUE));"),
+        Mistake.of(
+            "U13",
+            "a policy is published under its lock",
+            "EvdImpl.java",
+            "    publish(before, EvdState.SET_POLICY, policy);\n",
+            "    synchronized (policyLock) {\n"
+                + "      publish(before, EvdState.SET_POLICY, policy);\n"
+                + "    }\n"),
         Mistake.of(
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",

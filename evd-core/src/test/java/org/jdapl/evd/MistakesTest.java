@@ -130,6 +130,7 @@ class MistakesTest {
   private URL[] classPath() throws MalformedURLException {
     final List<URL> urls = new ArrayList<>();
     urls.add(classes.toUri().toURL());
+    urls.add(Path.of("../providers/spi/target/test-classes").toUri().toURL());
     for (final String entry : System.getProperty("java.class.path").split(":", -1)) {
       urls.add(Path.of(entry).toUri().toURL());
     }
