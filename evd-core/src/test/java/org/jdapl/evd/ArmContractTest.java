@@ -204,6 +204,18 @@ class ArmContractTest {
     assertThat(bed.evd.statistics().spurious()).isZero();
   }
 
+  /** They come between poll and arm, so that a weak device never tells of them. */
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A02_aLookThatFilledTheBufferIsFollowedByPlainPolls(final Behavior behavior) {
+    final OnceBed bed = new OnceBed(behavior, 41);
+    bed.enable();
+    bed.onceAt(Point.ARM, 0, () -> bed.complete(40));
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(41);
+  }
+
   @ParameterizedTest
   @MethodSource("behaviors")
   void required_A03_whatIsSignalledBetweenTheLookAndIdleIsServed(final Behavior behavior) {
