@@ -11,7 +11,8 @@ public final class Dat {
   /**
    * Opens an interface adapter (dat_ia_open). May be called from any thread.
    *
-   * @param name the name of the adapter; {@code sim}, the simulator, is always there.
+   * @param name the name of the adapter; {@code sim} is the simulator, if provider-sim is on the
+   *     class or module path.
    * @return a new adapter with an async EVD of its own; to be closed by the caller.
    * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name,
    *     the message lists those there are; INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device

@@ -10,9 +10,12 @@ import java.util.List;
  *     order.
  * @param suppressed posts with SUPPRESS that succeeded and so made no event, over the endpoint's
  *     life.
- * @param events other events that were queued and are dropped now.
+ * @param events other events that were queued and are dropped now; their sequence is -1.
+ * @param complete whether everything is accounted for; false if an upcall was still running when
+ *     the bound was over: what it holds, and what waits behind it, is not in the report.
  */
-public record DrainReport(List<Request> requests, long suppressed, List<Event> events) {
+public record DrainReport(
+    List<Request> requests, long suppressed, List<Event> events, boolean complete) {
 
   /** The queue a request was posted to. */
   public enum Queue {
@@ -48,6 +51,7 @@ public record DrainReport(List<Request> requests, long suppressed, List<Event> e
    * @param requests posts whose completion was not handed out.
    * @param suppressed suppressed successes.
    * @param events other events that are dropped.
+   * @param complete whether everything is accounted for.
    */
   public DrainReport {
     requests = List.copyOf(requests);

@@ -72,6 +72,25 @@ public record EndpointAttributes(
   }
 
   /**
+   * The same with other numbers of RDMA reads.
+   *
+   * @param in reads it answers at once.
+   * @param out reads it has in flight.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withRdmaReads(final int in, final int out) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        maxReceiveIov,
+        maxRequestIov,
+        in,
+        out,
+        retryCount,
+        rnrRetryCount);
+  }
+
+  /**
    * The same with other retries.
    *
    * @param retries how often a message is sent again to a peer that does not answer, 0 to 7.

@@ -63,7 +63,7 @@ public interface Evd extends DatObject {
    * @return SUCCESS, or QUEUE_FULL if as many software events wait as the EVD is long; nothing was
    *     queued then, and the EVD is unharmed.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the EVD was not created for {@link
-   *     Stream#SOFTWARE}; INVALID_HANDLE if closed.
+   *     EventStream#SOFTWARE}; INVALID_HANDLE if closed.
    */
   Outcome postSoftwareEvent(Object payload);
 
@@ -134,10 +134,12 @@ public interface Evd extends DatObject {
   EvdStatistics statistics();
 
   /**
-   * Closes the EVD (dat_evd_free): disables upcalls, waits until none is running, drops what is
-   * queued. Inside an upcall it does not wait; see {@link #closeAsync}.
+   * Closes the EVD (dat_evd_free): disables upcalls, waits up to five seconds until none is
+   * running, drops what is queued. An upcall that is stuck is logged and left behind. Inside an
+   * upcall it does not wait; see {@link #closeAsync}.
    *
-   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
+   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it,
+   *     (EVD_ASYNC) if it is the adapter's own async EVD; ABORT if interrupted while waiting.
    */
   @Override
   void close();

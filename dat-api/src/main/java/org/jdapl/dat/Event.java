@@ -18,7 +18,7 @@ public interface Event {
    *
    * @return the stream.
    */
-  Stream stream();
+  EventStream stream();
 
   /**
    * What it came from: an {@link Endpoint}, a {@link PublicServicePoint}, an {@link

@@ -45,7 +45,7 @@ public interface InterfaceAdapter extends DatObject {
    *     (RESOURCE_TEVD) if it is longer than the provider allows, or there are as many EVDs as may
    *     be; INVALID_HANDLE if the adapter is closed.
    */
-  Evd createEvd(int length, Stream... streams);
+  Evd createEvd(int length, EventStream... streams);
 
   /**
    * Creates a protection zone (dat_pz_create).
@@ -118,6 +118,8 @@ public interface InterfaceAdapter extends DatObject {
    * fail. Inside an upcall it does not wait, but the closing goes on.
    *
    * @param bound how long it may take at most; what is stuck then is left and reported.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative; ABORT
+   *     if interrupted while waiting, the closing goes on.
    */
   void closeAbruptly(Duration bound);
 }

@@ -7,8 +7,8 @@
  *
  * <p>Rules for all of it: ordinary outcomes are return values of type {@link
  * org.jdapl.dat.Outcome}; misuse is a {@link org.jdapl.dat.DatException} with DAT's type and
- * subtype; a closed object answers INVALID_HANDLE; every method may be called from any thread and
- * from inside any upcall, unless it says otherwise; what waits says so, and never waits inside an
- * upcall.
+ * subtype; a closed object answers INVALID_HANDLE (a post to a closed endpoint INVALID_STATE);
+ * every method may be called from any thread and from inside any upcall, unless it says otherwise;
+ * what waits says so, and never waits inside an upcall.
  */
 package org.jdapl.dat;

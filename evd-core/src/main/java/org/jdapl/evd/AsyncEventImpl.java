@@ -3,7 +3,7 @@ package org.jdapl.evd;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** An async error; while it waits, its {@link AsyncSlot} counts more into it. */
 final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
@@ -14,7 +14,7 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   private long count = 1;
 
   AsyncEventImpl(final AsyncSlot slot, final DatObject from, final Kind kind, final String reason) {
-    super(Stream.ASYNC, from);
+    super(EventStream.ASYNC, from);
     this.slot = slot;
     this.kind = kind;
     this.reason = reason;

@@ -1,18 +1,20 @@
 package org.jdapl.evd;
 
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Event;
 
 /**
- * The one async error of a live object that may wait in the async EVD: more of them are counted
- * into it, so that nobody can fill that EVD.
+ * The async errors of a live object that may wait in the async EVD, one of each kind: more of them
+ * are counted into it, so that nobody can fill that EVD.
  */
 final class AsyncSlot {
 
   private final DatObject from;
-  private AsyncEventImpl waiting;
+  private final Map<AsyncEvent.Kind, AsyncEventImpl> waiting = new EnumMap<>(AsyncEvent.Kind.class);
   private boolean closed;
 
   AsyncSlot(final DatObject from) {
@@ -28,12 +30,14 @@ final class AsyncSlot {
     if (closed) {
       return null;
     }
-    if (waiting != null) {
-      waiting.countAnother();
+    final AsyncEventImpl same = waiting.get(kind);
+    if (same != null) {
+      same.countAnother();
       return null;
     }
-    waiting = new AsyncEventImpl(this, from, kind, reason);
-    return waiting;
+    final AsyncEventImpl event = new AsyncEventImpl(this, from, kind, reason);
+    waiting.put(kind, event);
+    return event;
   }
 
   /**
@@ -42,20 +46,16 @@ final class AsyncSlot {
    * @return false if the event was withdrawn.
    */
   synchronized boolean take(final AsyncEventImpl event) {
-    final boolean there = waiting == event;
-    if (there) {
-      waiting = null;
-    }
-    return there;
+    return waiting.values().remove(event);
   }
 
   /** The object is closed: no event is made, and one that waits is not handed out any more. */
   synchronized void withdraw(final EvdImpl evd, final List<Event> into) {
     closed = true;
-    if (waiting != null) {
-      waiting.handOut(evd, from, -1);
-      into.add(waiting);
-      waiting = null;
+    for (final AsyncEventImpl event : waiting.values()) {
+      event.handOut(evd, from, -1);
+      into.add(event);
     }
+    waiting.clear();
   }
 }

@@ -4,7 +4,7 @@ import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** A DTO completion: the flyweight, and its copies. */
 final class CompletionView extends EventBase implements DtoCompletion {
@@ -18,7 +18,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   private int vendorError;
 
   CompletionView() {
-    super(Stream.DTO, null);
+    super(EventStream.DTO, null);
   }
 
   void set(

@@ -83,6 +83,9 @@ final class Connection implements CmHandler {
     if (remote == null) {
       throw Misuse.argument(1, endpoint.name() + ".connect: the remote address is null");
     }
+    if (connQual < 0) {
+      throw Misuse.argument(2, endpoint.name() + ".connect: connection qualifier " + connQual);
+    }
     if (timeout == null || timeout.isZero() || timeout.isNegative()) {
       throw Misuse.argument(
           3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
@@ -181,6 +184,9 @@ final class Connection implements CmHandler {
   }
 
   void disconnect(final Endpoint.Disconnect how) {
+    if (how == null) {
+      throw Misuse.argument(1, endpoint.name() + ".disconnect: how is null");
+    }
     final EndpointState state = machine.state();
     if (state == EndpointState.DISCONNECTED) {
       return;

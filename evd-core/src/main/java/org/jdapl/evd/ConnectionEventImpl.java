@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** What happened to a connection. */
 final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
@@ -14,7 +14,7 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   private final ByteBuffer privateData;
 
   ConnectionEventImpl(final EndpointImpl endpoint, final Kind kind, final ByteBuffer privateData) {
-    super(Stream.CONNECTION, endpoint);
+    super(EventStream.CONNECTION, endpoint);
     this.endpoint = endpoint;
     this.kind = kind;
     this.privateData = privateData;

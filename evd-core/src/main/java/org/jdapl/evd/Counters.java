@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jdapl.dat.EvdStatistics;
 
 /**
- * The counters of an EVD. Counted by the holder of the turn, except {@link #FAILURES} and {@link
- * #UNHANDLED}, which upcalls of MANY count too; read by anybody.
+ * The counters of an EVD. Counted by the holder of the turn, except {@link #FAILURES}, {@link
+ * #UNHANDLED} and {@link #EMPTY_TURNS}, which are counted outside of turns too; read by anybody.
  */
 final class Counters {
 

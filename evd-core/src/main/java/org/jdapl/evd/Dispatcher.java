@@ -15,7 +15,6 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One loop over a ready ring: EVDs whose token was made get their turns here, one after the other.
- * It also does what the adapter has to do outside of turns, and keeps the timers.
  *
  * <p>It runs on a thread of its own, or by hand, one {@link #round} at a time on the caller's
  * thread.

@@ -161,7 +161,8 @@ final class EndpointDrain {
       final List<DrainReport.Request> open = new ArrayList<>(receives.report());
       open.addAll(requests.report());
       closed.complete(
-          new DrainReport(open, receives.suppressed() + requests.suppressed(), droppedEvents));
+          new DrainReport(
+              open, receives.suppressed() + requests.suppressed(), droppedEvents, true));
     }
   }
 }

@@ -428,8 +428,13 @@ final class EndpointImpl implements Endpoint {
             | (operation == DtoOperation.SEND ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
-          10, name + ": completion flags " + flags + " are not legal for " + operation);
+          flagsArgument(operation),
+          name + ": completion flags " + flags + " are not legal for " + operation);
     }
+  }
+
+  private static int flagsArgument(final DtoOperation operation) {
+    return operation == DtoOperation.SEND ? 4 : 6;
   }
 
   /**
@@ -446,7 +451,7 @@ final class EndpointImpl implements Endpoint {
     final int count = segments.count();
     if (count > most) {
       throw Misuse.argument(
-          2, name + ": " + count + " segments are more than the " + most + " of its attributes");
+          1, name + ": " + count + " segments are more than the " + most + " of its attributes");
     }
     into.clearSge();
     queue.useNothing();

@@ -2,6 +2,8 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -18,11 +20,11 @@ import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.dat.Stream;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.VerbsException;
@@ -60,6 +62,8 @@ final class EvdImpl implements Evd {
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
+  private final Set<EventStream> unhandledKinds =
+      Collections.synchronizedSet(EnumSet.noneOf(EventStream.class));
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
 
@@ -71,7 +75,10 @@ final class EvdImpl implements Evd {
   private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
+
+  /** What is in memory is old: ON_NEW holds it back until something is signalled. */
   private boolean settled;
+
   private final List<Event> dropped = new ArrayList<>(0);
 
   // Under the monitor of this object.
@@ -195,6 +202,7 @@ final class EvdImpl implements Evd {
 
   /** Bits were cleared: does what they asked for. */
   private void serve(final long bits) {
+    settled &= (bits & EvdState.WORK) == 0;
     if ((bits & EvdState.CQ) != 0) {
       merger.resume();
     }
@@ -249,7 +257,6 @@ final class EvdImpl implements Evd {
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
-    settled = false;
     final long before = state.apply(EvdState.END, 0);
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
       return true;
@@ -260,9 +267,7 @@ final class EvdImpl implements Evd {
 
   /** Another pass: what was signalled since is no longer old. */
   private void resume() {
-    final long bits = state.apply(EvdState.RESUME, 0);
-    settled &= (bits & EvdState.WORK) == 0;
-    serve(bits);
+    serve(state.apply(EvdState.RESUME, 0));
   }
 
   private void notifyOnce(final Dispatcher by) {
@@ -274,7 +279,7 @@ final class EvdImpl implements Evd {
       }
       if ((s & EvdState.CONTROL) != 0) {
         resume();
-      } else if (merger.hasAny()) {
+      } else if (!settled && merger.hasAny()) {
         final NotifyHandler handler = takeNotify();
         if (handler != null) {
           counters.increment(Counters.UPCALLS);
@@ -308,7 +313,7 @@ final class EvdImpl implements Evd {
       }
       if ((s & EvdState.CONTROL) != 0) {
         resume();
-      } else if (merger.next(own)) {
+      } else if (!settled && merger.next(own)) {
         counters.increment(Counters.UPCALLS);
         passAndUpcall(by, handler, own);
         return;
@@ -371,19 +376,16 @@ final class EvdImpl implements Evd {
   /** What is there when a turn ends before everything was found empty. */
   private long left() {
     return (merger.hasMoreCompletions() ? EvdState.CQ : 0)
-        | (merger.hasMoreInMemory() ? EvdState.LANE : 0);
+        | (!settled && merger.hasMoreInMemory() ? EvdState.LANE : 0);
   }
 
   private void leave() {
     advanceDrains();
-    final long left = settled ? 0 : left();
-    settled = false;
-    apply(EvdState.LEAVE, left);
+    apply(EvdState.LEAVE, left());
   }
 
   /** A turn was left by an error: whatever is there is looked at again. */
   private void recover() {
-    settled = false;
     apply(EvdState.LEAVE, EvdState.WORK | EvdState.CONTROL);
   }
 
@@ -425,8 +427,8 @@ final class EvdImpl implements Evd {
   }
 
   void onUnhandled(final EventBase event) {
-    final long count = counters.incrementShared(Counters.UNHANDLED);
-    if (count == 1) {
+    counters.incrementShared(Counters.UNHANDLED);
+    if (unhandledKinds.add(event.stream())) {
       LOGGER.warn(
           "{}: the handler has no method for {}; override it, or onEvent, to silence this",
           name,
@@ -571,7 +573,7 @@ final class EvdImpl implements Evd {
 
   @Override
   public Outcome postSoftwareEvent(final Object payload) {
-    if ((streams & Stream.SOFTWARE.flag()) == 0) {
+    if ((streams & EventStream.SOFTWARE.flag()) == 0) {
       throw Misuse.argument(
           1, name + ".postSoftwareEvent: the EVD was not created for the stream SOFTWARE");
     }
@@ -615,9 +617,12 @@ final class EvdImpl implements Evd {
       settle();
       setPolicy(to, policy);
     } else if (takeTurn(false)) {
-      settle();
-      setPolicy(to, policy);
-      leave();
+      try {
+        settle();
+        setPolicy(to, policy);
+      } finally {
+        leave();
+      }
     } else {
       // Upcalls are enabled or one is running: what is there was signalled to them.
       setPolicy(to, policy);
@@ -669,15 +674,15 @@ final class EvdImpl implements Evd {
 
   @Override
   public void teardown() {
-    ia.await(tearDown(), null, this);
+    ia.await(disableAndQuiesce(), null, this);
   }
 
   @Override
   public CompletionStage<Void> teardownAsync() {
-    return ia.stage(tearDown());
+    return ia.stage(disableAndQuiesce());
   }
 
-  private CompletableFuture<Void> tearDown() {
+  private CompletableFuture<Void> disableAndQuiesce() {
     disable();
     final CompletableFuture<Void> done = new CompletableFuture<>();
     whenQuiet(() -> done.complete(null));
@@ -820,8 +825,11 @@ final class EvdImpl implements Evd {
   }
 
   private void giveUpClose() {
-    if (closed.complete(new DrainReport(List.of(), 0, List.of()))) {
-      LOGGER.error("{}: closed although an upcall is stuck in its handler ({})", name, state);
+    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+      LOGGER.error(
+          "{}: its close is over its bound: an upcall is stuck, or its dispatcher is ({})",
+          name,
+          state);
       ia.remove(this);
     }
   }
@@ -848,7 +856,7 @@ final class EvdImpl implements Evd {
       onProviderFault("close failed: " + e, e);
     }
     ia.remove(this);
-    closed.complete(new DrainReport(List.of(), 0, dropped));
+    closed.complete(new DrainReport(List.of(), 0, dropped, true));
   }
 
   private SoftwareView softwareEvent(final Object polled) {
@@ -888,7 +896,7 @@ final class EvdImpl implements Evd {
     return counters.snapshot();
   }
 
-  boolean takes(final Stream stream) {
+  boolean takes(final EventStream stream) {
     return (streams & stream.flag()) != 0;
   }
 

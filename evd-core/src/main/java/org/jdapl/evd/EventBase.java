@@ -3,18 +3,18 @@ package org.jdapl.evd;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** What all events have in common. Confined to the thread that delivers it. */
 abstract class EventBase implements Event {
 
-  private final Stream stream;
+  private final EventStream stream;
   private DatObject source;
   private EvdImpl evd;
   private long sequence;
   private boolean live;
 
-  EventBase(final Stream stream, final DatObject source) {
+  EventBase(final EventStream stream, final DatObject source) {
     this.stream = stream;
     this.source = source;
   }
@@ -61,7 +61,7 @@ abstract class EventBase implements Event {
   }
 
   @Override
-  public final Stream stream() {
+  public final EventStream stream() {
     return stream;
   }
 

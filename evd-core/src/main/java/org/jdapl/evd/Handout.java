@@ -2,7 +2,7 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /**
  * One event on its way from the queue to a handler: filled by the holder of the turn, delivered by
@@ -74,7 +74,7 @@ final class Handout {
     }
   }
 
-  private static int counter(final Stream stream) {
+  private static int counter(final EventStream stream) {
     return switch (stream) {
       case DTO -> Counters.COMPLETIONS;
       case CONNECTION -> Counters.CONNECTIONS;

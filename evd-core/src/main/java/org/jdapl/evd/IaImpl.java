@@ -17,11 +17,11 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.dat.Stream;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.VerbsException;
@@ -62,7 +62,8 @@ final class IaImpl implements InterfaceAdapter {
     this.device = device;
     reaper = runtime.reaper();
     this.afterClose = afterClose;
-    ownAsyncEvd = new EvdImpl(name + "/async", this, ASYNC_LENGTH, Stream.ASYNC.flag(), dispatcher);
+    ownAsyncEvd =
+        new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher);
     asyncEvd = ownAsyncEvd;
   }
 
@@ -73,7 +74,8 @@ final class IaImpl implements InterfaceAdapter {
   // Creating.
 
   @Override
-  public Evd createEvd(final int length, final Stream... streams) {
+  public Evd createEvd(final int length, final EventStream... streams) {
+    checkOpen("createEvd");
     if (length < 1) {
       throw Misuse.argument(1, name + ".createEvd: length " + length + " is below 1");
     }
@@ -88,7 +90,7 @@ final class IaImpl implements InterfaceAdapter {
               + " of the provider");
     }
     int flags = 0;
-    for (final Stream stream : streams) {
+    for (final EventStream stream : streams) {
       flags |= stream.flag();
     }
     if (flags == 0) {
@@ -127,9 +129,9 @@ final class IaImpl implements InterfaceAdapter {
             nameFor("ep"),
             this,
             zone,
-            evd(receiveEvd, Stream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
-            evd(requestEvd, Stream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
-            evd(connectEvd, Stream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
+            evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
+            evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
+            evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
             check(attributes),
             endpoints.allocate());
     try {
@@ -175,7 +177,7 @@ final class IaImpl implements InterfaceAdapter {
     return attributes;
   }
 
-  private EvdImpl evd(final Evd evd, final Stream stream, final ReturnSubtype subtype) {
+  private EvdImpl evd(final Evd evd, final EventStream stream, final ReturnSubtype subtype) {
     if (!(evd instanceof EvdImpl own) || own.ia() != this || !own.takes(stream)) {
       throw Misuse.handle(
           subtype, name + ": " + evd + " is not an EVD of this adapter that takes " + stream);
@@ -194,7 +196,7 @@ final class IaImpl implements InterfaceAdapter {
         new PspImpl(
             nameFor("psp"),
             this,
-            evd(evd, Stream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
+            evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
             connQual);
     psp.open();
     return add(psp);
@@ -206,9 +208,10 @@ final class IaImpl implements InterfaceAdapter {
 
   <T extends DatObject> T add(final T object) {
     if (!addIfOpen(object)) {
-      object.close();
       if (object instanceof EvdImpl) {
-        runtime.releaseEvd();
+        runtime.releaseEvd(); // nobody has it, and it has nothing of the provider's
+      } else {
+        object.close();
       }
       checkOpen("create");
     }
@@ -257,7 +260,7 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void asyncEvd(final Evd evd) {
-    final EvdImpl to = evd(evd, Stream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
+    final EvdImpl to = evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
     synchronized (asyncLock) {
       to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
       asyncEvd = to; // whoever closes it comes to leaveAsync after this
@@ -295,8 +298,9 @@ final class IaImpl implements InterfaceAdapter {
           report(evd.asyncSlot(), AsyncEvent.Kind.EVD_OVERFLOW, evd.name() + ": " + type);
         }
       }
-      case PORT_ERR, DEVICE_FATAL ->
-          report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + type);
+      case DEVICE_FATAL -> report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + type);
+      case PORT_ERR ->
+          report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
       case QP_LAST_WQE_REACHED, SRQ_LIMIT_REACHED, SRQ_ERR, PORT_ACTIVE -> {}
     }
   }

@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -91,7 +92,7 @@ public final class Jdapl implements AutoCloseable {
    * @return the description: one dispatcher on a daemon thread.
    */
   public static Builder with(final VerbsProvider provider) {
-    return new Builder(provider);
+    return new Builder(Objects.requireNonNull(provider, "provider"));
   }
 
   /** Describes a runtime. Confined to one thread. */
@@ -143,7 +144,7 @@ public final class Jdapl implements AutoCloseable {
      * @return this.
      */
     public Builder threads(final ThreadFactory value) {
-      threads = value;
+      threads = Objects.requireNonNull(value, "threads; byHand() is for none");
       return this;
     }
 
@@ -164,6 +165,9 @@ public final class Jdapl implements AutoCloseable {
      * @return this.
      */
     public Builder dispatchers(final int value) {
+      if (value < 1) {
+        throw new IllegalArgumentException("dispatchers(" + value + "): at least 1");
+      }
       dispatchers = value;
       return this;
     }
@@ -202,19 +206,21 @@ public final class Jdapl implements AutoCloseable {
   InterfaceAdapter open(final Runnable afterClose) {
     final Dispatcher dispatcher = nextDispatcher();
     final Device device;
+    reserveEvd("the adapter"); // its async EVD
     try {
       device = provider.open(parameters, dispatcher.channel());
     } catch (final VerbsException e) {
+      releaseEvd();
       throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
     }
     if (device.clock() instanceof SteppedClock && (!byHand || clock != device.clock())) {
       device.close();
+      releaseEvd();
       throw new IllegalStateException(
           device.name()
               + " lives in virtual time: its runtime needs byHand() and its clock,"
               + " Jdapl.with(provider).byHand().clock(clock)");
     }
-    reserveEvd(device.name());
     adapters.incrementAndGet();
     final IaImpl ia =
         new IaImpl(
@@ -268,6 +274,9 @@ public final class Jdapl implements AutoCloseable {
    */
   public boolean turn() {
     checkByHand();
+    if (Dispatcher.isCurrent()) {
+      throw new IllegalStateException("an upcall must not drive the dispatchers");
+    }
     boolean worked = reaper.round();
     for (final Dispatcher dispatcher : dispatchers) {
       worked |= dispatcher.round();

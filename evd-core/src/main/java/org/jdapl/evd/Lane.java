@@ -70,7 +70,8 @@ final class Lane {
   }
 
   /**
-   * Accepts no software event any more. By the holder of the turn.
+   * Accepts no software event any more. From any thread; what it returns is for the holder of the
+   * turn.
    *
    * @return whether all accepted ones were taken; if not, their posters have not finished.
    */

@@ -2,12 +2,12 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** An event that waits in a lane as itself: of the connection manager, or async. */
 abstract class LaneEvent extends EventBase {
 
-  LaneEvent(final Stream stream, final DatObject source) {
+  LaneEvent(final EventStream stream, final DatObject source) {
     super(stream, source);
   }
 

@@ -9,6 +9,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.VerbsException;
 
 /** A local memory region over a memory region of the provider. */
 final class LmrImpl implements Lmr {
@@ -146,9 +147,14 @@ final class LmrImpl implements Lmr {
   }
 
   private void deregister() {
-    mr.close();
-    pz.removeUser(this);
-    pz.ia().remove(this);
+    try {
+      mr.close();
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      pz.removeUser(this);
+      pz.ia().remove(this);
+    }
   }
 
   @Override

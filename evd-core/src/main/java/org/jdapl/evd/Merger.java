@@ -119,10 +119,11 @@ final class Merger {
 
   /** Moves the completions of all queues into the stash, and arms the queues. */
   void collect() {
+    int most = completionRoom + PATIENCE; // more than that is not this EVD's
     boolean found;
     do {
       found = poll();
-    } while (found);
+    } while (found && --most > 0);
   }
 
   /**

@@ -69,9 +69,14 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   }
 
   private void finishClose() {
-    listener.close();
-    evd.removeUser(this);
-    ia.remove(this);
+    try {
+      listener.close();
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      evd.removeUser(this);
+      ia.remove(this);
+    }
   }
 
   IaImpl ia() {

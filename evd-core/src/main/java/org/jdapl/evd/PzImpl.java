@@ -102,8 +102,13 @@ final class PzImpl implements ProtectionZone {
       }
       closed = true;
     }
-    pd.close();
-    ia.remove(this);
+    try {
+      pd.close();
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      ia.remove(this);
+    }
   }
 
   ProtectionDomain pd() {

@@ -3,8 +3,8 @@ package org.jdapl.evd;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.PublicServicePoint;
-import org.jdapl.dat.Stream;
 
 /** A connection request that arrived. */
 final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
@@ -13,7 +13,7 @@ final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
   private final CrImpl request;
 
   RequestEvent(final PspImpl psp, final CrImpl request) {
-    super(Stream.CONNECTION_REQUEST, psp);
+    super(EventStream.CONNECTION_REQUEST, psp);
     this.psp = psp;
     this.request = request;
   }

@@ -1,7 +1,7 @@
 package org.jdapl.evd;
 
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 
 /** A software event: the flyweight, and its copies. */
 final class SoftwareView extends EventBase implements SoftwareEvent {
@@ -9,7 +9,7 @@ final class SoftwareView extends EventBase implements SoftwareEvent {
   private Object payload;
 
   SoftwareView(final EvdImpl evd) {
-    super(Stream.SOFTWARE, evd);
+    super(EventStream.SOFTWARE, evd);
   }
 
   void set(final Object posted) {

@@ -284,7 +284,7 @@ final class WorkQueue extends Guard {
 
   // The holder of the turn.
 
-  /** Whether requests are open, markers not counted. From any thread. */
+  /** Whether no request is open, markers not counted. From any thread. */
   boolean isIdle() {
     return posted - completed == markersPosted - markersCompleted;
   }

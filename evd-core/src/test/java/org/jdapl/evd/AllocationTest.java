@@ -11,13 +11,13 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -51,7 +51,7 @@ class AllocationTest {
   void required_E10_softwareEventsAllocateNothing() {
     try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
         InterfaceAdapter ia = jdapl.open();
-        Evd evd = ia.createEvd(BURST, Stream.SOFTWARE)) {
+        Evd evd = ia.createEvd(BURST, EventStream.SOFTWARE)) {
       final Count count = new Count();
       final Object payload = new Object();
       evd.upcall(count);
@@ -75,7 +75,7 @@ class AllocationTest {
   void required_E10_completionsAllocateNothingFromPostToHandler() {
     try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
         InterfaceAdapter ia = jdapl.open();
-        Evd evd = ia.createEvd(4 * BURST, Stream.DTO, Stream.CONNECTION);
+        Evd evd = ia.createEvd(4 * BURST, EventStream.DTO, EventStream.CONNECTION);
         ProtectionZone pz = ia.createPz();
         Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
         Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {

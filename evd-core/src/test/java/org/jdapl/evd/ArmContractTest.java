@@ -387,13 +387,15 @@ class ArmContractTest {
       this.total = total;
       final ProtectionZone pz = ia.createPz();
       lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
-      evd = ia.createEvd(2 * WINDOW, org.jdapl.dat.Stream.DTO, org.jdapl.dat.Stream.CONNECTION);
+      evd =
+          ia.createEvd(
+              2 * WINDOW, org.jdapl.dat.EventStream.DTO, org.jdapl.dat.EventStream.CONNECTION);
       endpoint =
           ia.createEndpoint(
               pz,
               evd,
               evd,
-              ia.createEvd(8, org.jdapl.dat.Stream.CONNECTION),
+              ia.createEvd(8, org.jdapl.dat.EventStream.CONNECTION),
               EndpointAttributes.defaults().withMaxDtos(WINDOW, 1));
     }
 

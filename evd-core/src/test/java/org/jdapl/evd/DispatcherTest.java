@@ -16,12 +16,12 @@ import java.util.function.Supplier;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -162,8 +162,8 @@ class DispatcherTest {
       throws InterruptedException {
     try (Threads threads = new Threads(1)) {
       final int before = threads.started.size();
-      final Evd evd = threads.ia.createEvd(200, Stream.SOFTWARE);
-      final Evd other = threads.ia.createEvd(200, Stream.SOFTWARE);
+      final Evd evd = threads.ia.createEvd(200, EventStream.SOFTWARE);
+      final Evd other = threads.ia.createEvd(200, EventStream.SOFTWARE);
       final Failing handler = new Failing(100, Fatal::new, 10, 11, 50);
       final Failing bystander = new Failing(100, Fatal::new);
       other.upcall(bystander);
@@ -187,7 +187,7 @@ class DispatcherTest {
   void required_U10_noOtherErrorEndsTheThread(final Policy policy) throws InterruptedException {
     try (Threads threads = new Threads(1)) {
       final int before = threads.started.size();
-      final Evd evd = threads.ia.createEvd(200, Stream.SOFTWARE);
+      final Evd evd = threads.ia.createEvd(200, EventStream.SOFTWARE);
       final Failing handler = new Failing(30, () -> new AssertionError("as the test says"), 3, 29);
       policy.enable(evd, handler);
       for (int i = 0; i < 30; i++) {
@@ -342,8 +342,8 @@ class DispatcherTest {
 
     PingPong(final InterfaceAdapter ia, final Policy policy, final int hops) {
       this.hops = hops;
-      ping = ia.createEvd(4, Stream.SOFTWARE);
-      pong = ia.createEvd(4, Stream.SOFTWARE);
+      ping = ia.createEvd(4, EventStream.SOFTWARE);
+      pong = ia.createEvd(4, EventStream.SOFTWARE);
       policy.enable(ping, answerTo(pong));
       policy.enable(pong, answerTo(ping));
     }
@@ -398,7 +398,7 @@ class DispatcherTest {
   void shouldLoseNoWakeUpOfAPosterThatWaits(final Policy policy) {
     try (Threads threads = new Threads(2)) {
       final AtomicLong answered = new AtomicLong();
-      final Evd evd = threads.ia.createEvd(4, Stream.SOFTWARE);
+      final Evd evd = threads.ia.createEvd(4, EventStream.SOFTWARE);
       policy.enable(
           evd,
           new EventHandler() {
@@ -430,7 +430,7 @@ class DispatcherTest {
   void shouldEndItsThreadsWhenStoppedInTheMiddleOfWork() throws InterruptedException {
     for (int i = 0; i < 20; i++) {
       try (Threads threads = new Threads(1)) {
-        final Evd evd = threads.ia.createEvd(4, Stream.SOFTWARE);
+        final Evd evd = threads.ia.createEvd(4, EventStream.SOFTWARE);
         final CountDownLatch begun = new CountDownLatch(50);
         evd.upcall(
             new EventHandler() {

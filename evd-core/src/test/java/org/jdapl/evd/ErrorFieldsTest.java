@@ -16,13 +16,13 @@ import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.Segments;
-import org.jdapl.dat.Stream;
 import org.jdapl.tck.Bench;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +44,8 @@ class ErrorFieldsTest {
     private final List<DtoCompletion> seen = new ArrayList<>();
 
     private Side(final InterfaceAdapter ia, final ProtectionZone pz) {
-      evd = ia.createEvd(64, Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST);
+      evd =
+          ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
       endpoint =
           ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(COUNT, COUNT));
       lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());

@@ -10,11 +10,11 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
-import org.jdapl.dat.Stream;
 import org.jdapl.verbs.CmEventType;
 
 /** By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. */
@@ -36,7 +36,12 @@ final class HookedBed {
 
   EvdImpl createEvd() {
     return (EvdImpl)
-        ia.createEvd(64, Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST, Stream.SOFTWARE);
+        ia.createEvd(
+            64,
+            EventStream.DTO,
+            EventStream.CONNECTION,
+            EventStream.CONNECTION_REQUEST,
+            EventStream.SOFTWARE);
   }
 
   Lmr createLmr() {

@@ -21,13 +21,13 @@ import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
-import org.jdapl.dat.Stream;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Delivery;
 import org.junit.jupiter.api.Test;
@@ -171,7 +171,7 @@ class LockTest {
     provider.hook = this::look;
     try (Jdapl jdapl = Jdapl.with(provider).start()) {
       final InterfaceAdapter ia = jdapl.open();
-      final Evd evd = ia.createEvd(8, Stream.SOFTWARE);
+      final Evd evd = ia.createEvd(8, EventStream.SOFTWARE);
       while (!called.contains("wakeup")) {
         final CountDownLatch came = new CountDownLatch(1);
         assertThat(evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);

@@ -14,13 +14,13 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.ScriptedCq;
 import org.jdapl.evd.ScriptedDevice.ScriptedQp;
@@ -64,13 +64,13 @@ class ScriptedBed implements EventHandler {
     pz = ia.createPz();
     lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     evd = createEvd(2 * receives + 8);
-    connectEvd = ia.createEvd(8, Stream.CONNECTION);
+    connectEvd = ia.createEvd(8, EventStream.CONNECTION);
     endpoint = createEndpoint(evd, receives);
     postReceives(endpoint, receives);
   }
 
   final Evd createEvd(final int length) {
-    return ia.createEvd(length, Stream.DTO, Stream.SOFTWARE);
+    return ia.createEvd(length, EventStream.DTO, EventStream.SOFTWARE);
   }
 
   final Endpoint createEndpoint(final Evd to, final int receives) {

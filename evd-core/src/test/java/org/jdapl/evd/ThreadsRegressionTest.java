@@ -20,6 +20,7 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
@@ -27,7 +28,6 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +54,7 @@ class ThreadsRegressionTest {
   }
 
   private Evd createEvd() {
-    return ia.createEvd(64, Stream.DTO, Stream.CONNECTION, Stream.SOFTWARE);
+    return ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.SOFTWARE);
   }
 
   private Endpoint createEndpoint(final Evd evd) {

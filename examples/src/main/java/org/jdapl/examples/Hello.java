@@ -5,11 +5,11 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.jdapl.dat.ConnectionEvent.Kind.ESTABLISHED;
 import static org.jdapl.dat.DtoOperation.RECEIVE;
 import static org.jdapl.dat.DtoStatus.SUCCESS;
+import static org.jdapl.dat.EventStream.CONNECTION;
+import static org.jdapl.dat.EventStream.CONNECTION_REQUEST;
+import static org.jdapl.dat.EventStream.DTO;
 import static org.jdapl.dat.Privilege.LOCAL_READ;
 import static org.jdapl.dat.Privilege.LOCAL_WRITE;
-import static org.jdapl.dat.Stream.CONNECTION;
-import static org.jdapl.dat.Stream.CONNECTION_REQUEST;
-import static org.jdapl.dat.Stream.DTO;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;

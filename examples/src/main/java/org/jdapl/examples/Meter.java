@@ -9,8 +9,8 @@ import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 
 /** Passes events on to a side, and counts what the EVD hands out rather than what it says. */
 final class Meter implements EventHandler {
@@ -18,7 +18,7 @@ final class Meter implements EventHandler {
   private final Side side;
   private final AtomicInteger running = new AtomicInteger();
   private final AtomicInteger mostAtOnce = new AtomicInteger();
-  private final Map<Stream, Long> events = new EnumMap<>(Stream.class);
+  private final Map<EventStream, Long> events = new EnumMap<>(EventStream.class);
   private long nextSequence;
   private long sequenceGaps;
 
@@ -68,7 +68,7 @@ final class Meter implements EventHandler {
     }
   }
 
-  long events(final Stream stream) {
+  long events(final EventStream stream) {
     return events.getOrDefault(stream, 0L);
   }
 

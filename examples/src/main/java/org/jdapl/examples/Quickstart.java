@@ -1,14 +1,14 @@
 package org.jdapl.examples;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.jdapl.dat.EventStream.CONNECTION;
+import static org.jdapl.dat.EventStream.CONNECTION_REQUEST;
+import static org.jdapl.dat.EventStream.DTO;
+import static org.jdapl.dat.EventStream.SOFTWARE;
 import static org.jdapl.dat.Privilege.LOCAL_READ;
 import static org.jdapl.dat.Privilege.LOCAL_WRITE;
 import static org.jdapl.dat.Privilege.REMOTE_READ;
 import static org.jdapl.dat.Privilege.REMOTE_WRITE;
-import static org.jdapl.dat.Stream.CONNECTION;
-import static org.jdapl.dat.Stream.CONNECTION_REQUEST;
-import static org.jdapl.dat.Stream.DTO;
-import static org.jdapl.dat.Stream.SOFTWARE;
 
 import java.io.PrintWriter;
 import java.nio.ByteBuffer;

@@ -5,13 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jdapl.dat.EvdStatistics;
-import org.jdapl.dat.Stream;
+import org.jdapl.dat.EventStream;
 
 /** What a side got, beside what it had to get. To be asked when its EVD is closed. */
 final class Report {
 
-  private static final List<Stream> STREAMS =
-      List.of(Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST, Stream.SOFTWARE);
+  private static final List<EventStream> STREAMS =
+      List.of(
+          EventStream.DTO,
+          EventStream.CONNECTION,
+          EventStream.CONNECTION_REQUEST,
+          EventStream.SOFTWARE);
   private static final int FAILURES_SHOWN = 5;
 
   private final Side side;
@@ -24,7 +28,7 @@ final class Report {
     out.printf("%n%-25s%10s%10s%10s%n", side.name, "due", "got", "lost");
     long got = 0;
     long lost = 0;
-    for (final Stream stream : STREAMS) {
+    for (final EventStream stream : STREAMS) {
       out.printf("  %-23s%10d%10d%10d%n", stream, side.due(stream), got(stream), lost(stream));
       got += got(stream);
       lost += lost(stream);
@@ -48,7 +52,7 @@ final class Report {
   /** Names the checks that failed, with their numbers. */
   List<String> problems() {
     final List<String> problems = new ArrayList<>();
-    for (final Stream stream : STREAMS) {
+    for (final EventStream stream : STREAMS) {
       if (lost(stream) != 0) {
         problems.add(
             "lost %d %s events: %d due, %d got"
@@ -65,11 +69,11 @@ final class Report {
     return problems;
   }
 
-  private long got(final Stream stream) {
+  private long got(final EventStream stream) {
     return side.meter.events(stream);
   }
 
-  private long lost(final Stream stream) {
+  private long lost(final EventStream stream) {
     return side.due(stream) - got(stream);
   }
 }

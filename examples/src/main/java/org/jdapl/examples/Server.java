@@ -6,8 +6,8 @@ import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Lmr;
-import org.jdapl.dat.Stream;
 
 /** Accepts who knows the password, and answers on its board. */
 final class Server extends Side {
@@ -42,8 +42,8 @@ final class Server extends Side {
   }
 
   @Override
-  long due(final Stream stream) {
-    return stream == Stream.CONNECTION_REQUEST ? 1 : super.due(stream);
+  long due(final EventStream stream) {
+    return stream == EventStream.CONNECTION_REQUEST ? 1 : super.due(stream);
   }
 
   @Override

@@ -18,10 +18,10 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 
 /**
  * What client and server have in common: messages, software events, and the books on both.
@@ -253,14 +253,14 @@ abstract class Side implements EventHandler {
 
   private void finishIfDone() {
     if (ended
-        && meter.events(Stream.DTO) == due(Stream.DTO)
-        && meter.events(Stream.SOFTWARE) == (long) plan.posters() * plan.messages()) {
+        && meter.events(EventStream.DTO) == due(EventStream.DTO)
+        && meter.events(EventStream.SOFTWARE) == (long) plan.posters() * plan.messages()) {
       finished.countDown();
     }
   }
 
   /** How many events this side must get for what was posted. */
-  long due(final Stream stream) {
+  long due(final EventStream stream) {
     return switch (stream) {
       case DTO -> receivesPosted + requestsPosted;
       case CONNECTION -> 2; // ESTABLISHED and DISCONNECTED

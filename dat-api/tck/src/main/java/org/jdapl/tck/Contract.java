@@ -22,10 +22,10 @@ import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
-import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -87,7 +87,7 @@ public abstract class Contract {
   }
 
   final Evd softwareEvd(final int length) {
-    return bench.open().createEvd(length, Stream.SOFTWARE);
+    return bench.open().createEvd(length, EventStream.SOFTWARE);
   }
 
   /** An assertion's description: what was expected and how to get the run again. */

@@ -22,6 +22,7 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
@@ -32,7 +33,6 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
-import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Section R: errors; and the protection of D02. */
@@ -89,7 +89,7 @@ public abstract class ErrorContract extends Contract {
           ReturnType.INVALID_PARAMETER,
           ReturnSubtype.INVALID_ARG1,
           "length " + length,
-          () -> adapter.createEvd(length, Stream.SOFTWARE));
+          () -> adapter.createEvd(length, EventStream.SOFTWARE));
     }
     refused(
         ReturnType.INVALID_PARAMETER,
@@ -138,7 +138,7 @@ public abstract class ErrorContract extends Contract {
     final ProtectionZone pz = pair.active.pz;
     final Evd good = pair.active.evd;
     final Evd foreign = pair.passive.evd;
-    final Evd software = adapter.createEvd(64, Stream.SOFTWARE);
+    final Evd software = adapter.createEvd(64, EventStream.SOFTWARE);
     final EndpointAttributes sizes = EndpointAttributes.defaults();
 
     for (final Evd bad : List.of(foreign, software)) {
@@ -169,7 +169,7 @@ public abstract class ErrorContract extends Contract {
   void required_R01_servicePointsNeedAFreeQualifierAndAFittingEvd() {
     final Pair pair = Pair.open(this);
     final InterfaceAdapter adapter = pair.passive.adapter;
-    final Evd software = adapter.createEvd(4, Stream.SOFTWARE);
+    final Evd software = adapter.createEvd(4, EventStream.SOFTWARE);
     final long connQual = connQual();
 
     refused(
@@ -368,7 +368,7 @@ public abstract class ErrorContract extends Contract {
 
   @Test
   void required_R01_softwareEventsNeedTheirStream() {
-    final Evd evd = bench.open().createEvd(4, Stream.DTO);
+    final Evd evd = bench.open().createEvd(4, EventStream.DTO);
 
     refused(
         ReturnType.INVALID_PARAMETER,
@@ -467,7 +467,8 @@ public abstract class ErrorContract extends Contract {
     final Side side = pair.active;
     final long connQual = connQual();
     final Evd evd =
-        side.adapter.createEvd(64, Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST);
+        side.adapter.createEvd(
+            64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
     evd.close();
 
     refused(
@@ -489,7 +490,7 @@ public abstract class ErrorContract extends Contract {
     refused(
         ReturnType.INVALID_HANDLE,
         "an EVD of a closed adapter",
-        () -> adapter.createEvd(1, Stream.SOFTWARE));
+        () -> adapter.createEvd(1, EventStream.SOFTWARE));
     refused(ReturnType.INVALID_HANDLE, "a zone of a closed adapter", adapter::createPz);
   }
 
@@ -536,7 +537,7 @@ public abstract class ErrorContract extends Contract {
             ReturnType.INSUFFICIENT_RESOURCES,
             ReturnSubtype.RESOURCE_TEVD,
             "an EVD longer than any provider allows",
-            () -> adapter.createEvd(Integer.MAX_VALUE, Stream.DTO));
+            () -> adapter.createEvd(Integer.MAX_VALUE, EventStream.DTO));
 
     assertThat(refusal)
         .as(why("what was asked of whom"))

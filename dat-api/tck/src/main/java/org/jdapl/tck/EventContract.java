@@ -28,6 +28,7 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
@@ -35,7 +36,6 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Section E: events and their queue. */
@@ -230,7 +230,10 @@ public abstract class EventContract extends Contract {
         .as(why("all four streams"))
         .extracting(Event::stream)
         .containsExactlyInAnyOrder(
-            Stream.CONNECTION_REQUEST, Stream.CONNECTION, Stream.DTO, Stream.SOFTWARE);
+            EventStream.CONNECTION_REQUEST,
+            EventStream.CONNECTION,
+            EventStream.DTO,
+            EventStream.SOFTWARE);
   }
 
   @Test
@@ -280,7 +283,7 @@ public abstract class EventContract extends Contract {
   @Test
   void required_E04_aFullQueueSaysSoAndQueuesNothing() {
     final InterfaceAdapter adapter = bench.open();
-    final Evd evd = adapter.createEvd(4, Stream.SOFTWARE);
+    final Evd evd = adapter.createEvd(4, EventStream.SOFTWARE);
     final Recorder seen = recorder(evd);
     fill(evd);
 
@@ -342,6 +345,7 @@ public abstract class EventContract extends Contract {
     pair.active.enable();
     pair.ask();
     awaitTaking(side.seen, side::established, "a connection, though the lane was full");
+    await(pair.active::established, "the connection at the peer");
     fill(side.evd);
     side.receives(0, 16);
     pair.active.receives(100, 16);
@@ -394,7 +398,7 @@ public abstract class EventContract extends Contract {
   @Test
   void required_E05_anEndpointThatDoesNotFitIsRefusedAndChangesNothing() {
     final InterfaceAdapter adapter = bench.open();
-    final Evd evd = adapter.createEvd(40, Stream.DTO, Stream.CONNECTION);
+    final Evd evd = adapter.createEvd(40, EventStream.DTO, EventStream.CONNECTION);
     final ProtectionZone pz = adapter.createPz();
     final EndpointAttributes defaults = EndpointAttributes.defaults();
     final int rest = evd.length() - 32;
@@ -412,8 +416,8 @@ public abstract class EventContract extends Contract {
   @Test
   void required_E05_aRefusalByOneEvdTakesNoRoomInTheOther() {
     final InterfaceAdapter adapter = bench.open();
-    final Evd large = adapter.createEvd(16, Stream.DTO, Stream.CONNECTION);
-    final Evd small = adapter.createEvd(1, Stream.DTO);
+    final Evd large = adapter.createEvd(16, EventStream.DTO, EventStream.CONNECTION);
+    final Evd small = adapter.createEvd(1, EventStream.DTO);
     final ProtectionZone pz = adapter.createPz();
     final EndpointAttributes defaults = EndpointAttributes.defaults();
     final int all = large.length();

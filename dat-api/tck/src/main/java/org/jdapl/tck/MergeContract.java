@@ -19,9 +19,9 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
-import org.jdapl.dat.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Section M: the order in which the events of one EVD are handed out. */
@@ -46,7 +46,11 @@ public abstract class MergeContract extends Contract {
     assertThat(pair.passive.seen.events())
         .as(why("DTO and CONNECTION included"))
         .extracting(Event::stream)
-        .contains(Stream.CONNECTION_REQUEST, Stream.CONNECTION, Stream.DTO, Stream.SOFTWARE);
+        .contains(
+            EventStream.CONNECTION_REQUEST,
+            EventStream.CONNECTION,
+            EventStream.DTO,
+            EventStream.SOFTWARE);
   }
 
   @Test
@@ -82,9 +86,9 @@ public abstract class MergeContract extends Contract {
   void required_M01_eachQueueMayHaveAnEvdOfItsOwn() {
     final Pair pair = Pair.open(this);
     final InterfaceAdapter adapter = pair.active.adapter;
-    final Evd receives = adapter.createEvd(16, Stream.DTO);
-    final Evd requests = adapter.createEvd(16, Stream.DTO);
-    final Evd connection = adapter.createEvd(1, Stream.CONNECTION);
+    final Evd receives = adapter.createEvd(16, EventStream.DTO);
+    final Evd requests = adapter.createEvd(16, EventStream.DTO);
+    final Evd connection = adapter.createEvd(1, EventStream.CONNECTION);
     final Recorder received = recorder(receives);
     final Recorder requested = recorder(requests);
     final Recorder connected = recorder(connection);
@@ -547,7 +551,7 @@ public abstract class MergeContract extends Contract {
         seen.events().stream().filter(event -> event.source() == endpoint).toList();
     assertThat(events.get(0).stream())
         .as(why("ESTABLISHED first, though the receive may be reported first: " + seen))
-        .isEqualTo(Stream.CONNECTION);
+        .isEqualTo(EventStream.CONNECTION);
     assertThat(seen.kinds(endpoint).stream().filter(kind -> kind == Kind.ESTABLISHED))
         .as(why("and only once, also if the core issued it before the CM did"))
         .hasSize(1);
@@ -583,10 +587,12 @@ public abstract class MergeContract extends Contract {
   }
 
   private static boolean isTerminal(final Event event) {
-    return event.stream() == Stream.CONNECTION && ((ConnectionEvent) event).kind().isTerminal();
+    return event.stream() == EventStream.CONNECTION
+        && ((ConnectionEvent) event).kind().isTerminal();
   }
 
   private static boolean isSuccess(final Event event) {
-    return event.stream() == Stream.DTO && ((DtoCompletion) event).status() == DtoStatus.SUCCESS;
+    return event.stream() == EventStream.DTO
+        && ((DtoCompletion) event).status() == DtoStatus.SUCCESS;
   }
 }

@@ -20,9 +20,9 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
-import org.jdapl.dat.Stream;
 
 /**
  * The handler of the tests: keeps a copy of each event, and notes as a problem what no event may
@@ -117,31 +117,31 @@ final class Recorder implements EventHandler {
 
   @Override
   public void onCompletion(final DtoCompletion event) {
-    deliver(event, Stream.DTO, event.endpoint(), () -> {});
+    deliver(event, EventStream.DTO, event.endpoint(), () -> {});
   }
 
   @Override
   public void onConnection(final ConnectionEvent event) {
-    deliver(event, Stream.CONNECTION, event.endpoint(), () -> connection.accept(event));
+    deliver(event, EventStream.CONNECTION, event.endpoint(), () -> connection.accept(event));
   }
 
   @Override
   public void onRequest(final ConnectionRequestEvent event) {
     deliver(
         event,
-        Stream.CONNECTION_REQUEST,
+        EventStream.CONNECTION_REQUEST,
         event.servicePoint(),
         () -> answer.accept(event.request()));
   }
 
   @Override
   public void onSoftware(final SoftwareEvent event) {
-    deliver(event, Stream.SOFTWARE, evd, () -> {});
+    deliver(event, EventStream.SOFTWARE, evd, () -> {});
   }
 
   @Override
   public void onAsync(final AsyncEvent event) {
-    deliver(event, Stream.ASYNC, event.source(), () -> {});
+    deliver(event, EventStream.ASYNC, event.source(), () -> {});
   }
 
   @Override
@@ -181,14 +181,14 @@ final class Recorder implements EventHandler {
 
   List<Object> payloads() {
     final List<Object> payloads = new ArrayList<>();
-    for (final Event event : of(Stream.SOFTWARE)) {
+    for (final Event event : of(EventStream.SOFTWARE)) {
       payloads.add(((SoftwareEvent) event).payload());
     }
     return payloads;
   }
 
   List<DtoCompletion> completions() {
-    return of(Stream.DTO).stream().map(DtoCompletion.class::cast).toList();
+    return of(EventStream.DTO).stream().map(DtoCompletion.class::cast).toList();
   }
 
   /** The completions of one queue of an endpoint. */
@@ -211,7 +211,7 @@ final class Recorder implements EventHandler {
 
   /** What happened to the connection of an endpoint. */
   List<ConnectionEvent.Kind> kinds(final Endpoint endpoint) {
-    return of(Stream.CONNECTION).stream()
+    return of(EventStream.CONNECTION).stream()
         .map(ConnectionEvent.class::cast)
         .filter(c -> c.endpoint() == endpoint)
         .map(ConnectionEvent::kind)
@@ -251,12 +251,12 @@ final class Recorder implements EventHandler {
     return text.append(problems()).toString();
   }
 
-  private List<Event> of(final Stream stream) {
+  private List<Event> of(final EventStream stream) {
     return events().stream().filter(event -> event.stream() == stream).toList();
   }
 
   private void deliver(
-      final Event event, final Stream stream, final DatObject source, final Runnable action) {
+      final Event event, final EventStream stream, final DatObject source, final Runnable action) {
     final Runnable body = () -> record(event, stream, source, action);
     if (taking.get()) {
       taking.set(false);
@@ -285,7 +285,7 @@ final class Recorder implements EventHandler {
   }
 
   private void record(
-      final Event event, final Stream stream, final DatObject source, final Runnable action) {
+      final Event event, final EventStream stream, final DatObject source, final Runnable action) {
     check(event.evd() == evd, "an event of " + evd.name() + " names another EVD: " + event.evd());
     check(event.stream() == stream, "the method is for " + stream + ", got " + event.stream());
     check(event.source() != null, "an event without a source");

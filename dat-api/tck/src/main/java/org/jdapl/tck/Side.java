@@ -6,13 +6,13 @@ import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.Segments;
-import org.jdapl.dat.Stream;
 
 /** One side of a connection: an adapter, ONE EVD for everything, memory, and an endpoint. */
 final class Side {
@@ -38,7 +38,11 @@ final class Side {
     adapter = contract.bench.open();
     evd =
         adapter.createEvd(
-            evdLength, Stream.DTO, Stream.CONNECTION, Stream.CONNECTION_REQUEST, Stream.SOFTWARE);
+            evdLength,
+            EventStream.DTO,
+            EventStream.CONNECTION,
+            EventStream.CONNECTION_REQUEST,
+            EventStream.SOFTWARE);
     seen = contract.recorder(evd);
     pz = adapter.createPz();
     lmr = pz.createLmr(ByteBuffer.allocateDirect(MESSAGE * MESSAGES), Privilege.values());

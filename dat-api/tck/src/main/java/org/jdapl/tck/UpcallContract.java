@@ -24,6 +24,7 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.NotifyHandler;
@@ -32,7 +33,6 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnType;
-import org.jdapl.dat.Stream;
 import org.jdapl.dat.UpcallPolicy;
 import org.junit.jupiter.api.Test;
 
@@ -933,7 +933,7 @@ public abstract class UpcallContract extends Contract {
     side.seen.at(
         side.seen.count() + 1,
         () -> {
-          final Evd evd = side.adapter.createEvd(8, Stream.CONNECTION_REQUEST);
+          final Evd evd = side.adapter.createEvd(8, EventStream.CONNECTION_REQUEST);
           final PublicServicePoint psp = side.adapter.createPsp(connQual, evd);
           final ProtectionZone pz = side.adapter.createPz();
           final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ);
@@ -1174,7 +1174,7 @@ public abstract class UpcallContract extends Contract {
   }
 
   private static boolean isReceived(final Event event) {
-    return event.stream() == Stream.DTO
+    return event.stream() == EventStream.DTO
         && ((DtoCompletion) event).operation() == DtoOperation.RECEIVE
         && ((DtoCompletion) event).status() == DtoStatus.SUCCESS;
   }

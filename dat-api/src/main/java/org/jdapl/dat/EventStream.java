@@ -1,7 +1,7 @@
 package org.jdapl.dat;
 
 /** The kinds of events an {@link Evd} takes, with DAT's flags (DAT_EVD_FLAGS). */
-public enum Stream {
+public enum EventStream {
   /** Events that software posts itself. */
   SOFTWARE(0x001),
   /** Connection requests at service points. */
@@ -15,7 +15,7 @@ public enum Stream {
 
   private final int flag;
 
-  Stream(final int flag) {
+  EventStream(final int flag) {
     this.flag = flag;
   }
 
