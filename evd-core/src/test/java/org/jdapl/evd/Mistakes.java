@@ -76,8 +76,8 @@ final class Mistakes {
                 "E11",
                 "the rest of a batch is dropped when the handler disables itself",
                 "EvdImpl.java",
-                "    advanceDrains();\n    final long left = settled ? 0 : left();",
-                "    advanceDrains();\n    merger.forget();\n    final long left = settled ? 0 : left();")
+                "    apply(EvdState.LEAVE, left());",
+                "    merger.forget();\n    apply(EvdState.LEAVE, left());")
             .with(
                 "Merger.java",
                 "  /** Whether completions wait in the stash. */",
