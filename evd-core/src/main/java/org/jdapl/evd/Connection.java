@@ -445,7 +445,7 @@ final class Connection implements CmHandler {
           || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
         evd.control(this::openGate);
       }
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
       evd.control(this::openGate);
     } finally {

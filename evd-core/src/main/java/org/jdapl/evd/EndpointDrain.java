@@ -55,7 +55,7 @@ final class EndpointDrain {
           && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
         return;
       }
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault("drain of " + endpoint + " failed: " + e, e);
     }
     endpoint.receives().seal();
