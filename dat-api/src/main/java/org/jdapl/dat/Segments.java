@@ -17,6 +17,12 @@ public final class Segments {
    * @param capacity how many segments it has room for.
    */
   public Segments(final int capacity) {
+    if (capacity < 0) {
+      throw new DatException(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG1,
+          "Segments: the capacity " + capacity + " is below 0");
+    }
     lmrs = new Lmr[capacity];
     offsets = new long[capacity];
     lengths = new long[capacity];

@@ -95,17 +95,26 @@ final class Connection implements CmHandler {
     enter();
     try {
       move(Trigger.CONNECT, "connect");
-      cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
-      if (isOver()) {
-        hangUp();
-      }
-    } catch (final VerbsException e) {
-      machine.move(Trigger.CONNECT_FAILED);
-      throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
+      askFor(remote, connQual, parameters);
     } finally {
       exit();
     }
     endpoint.ia().reaper().schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+  }
+
+  private void askFor(
+      final InetAddress remote, final long connQual, final CmParameters parameters) {
+    try {
+      cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
+    } catch (final RuntimeException e) {
+      machine.move(Trigger.CONNECT_FAILED);
+      throw e instanceof VerbsException cause
+          ? Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, cause)
+          : e;
+    }
+    if (isOver()) {
+      hangUp();
+    }
   }
 
   /** Accepts a request; the caller knows that it was not answered. */
@@ -116,14 +125,7 @@ final class Connection implements CmHandler {
     try {
       move(Trigger.ACCEPT, "accept");
       passive = true;
-      cmId = request.acceptWith(endpoint.qp(), parameters, this);
-      if (isOver()) {
-        hangUp();
-      }
-    } catch (final VerbsException e) {
-      passive = false;
-      machine.move(Trigger.ACCEPT_FAILED);
-      throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
+      answer(request, parameters);
     } finally {
       exit();
     }
@@ -131,6 +133,21 @@ final class Connection implements CmHandler {
         .ia()
         .reaper()
         .schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+  }
+
+  private void answer(final CrImpl request, final CmParameters parameters) {
+    try {
+      cmId = request.acceptWith(endpoint.qp(), parameters, this);
+    } catch (final RuntimeException e) {
+      passive = false;
+      machine.move(Trigger.ACCEPT_FAILED);
+      throw e instanceof VerbsException cause
+          ? Misuse.failed(endpoint.name() + ".accept of " + request, cause)
+          : e;
+    }
+    if (isOver()) {
+      hangUp();
+    }
   }
 
   private CmParameters parameters(

@@ -105,7 +105,8 @@ final class EndpointImpl implements Endpoint {
       qp = createQp(ofReceives, ofRequests);
       opened = true;
     } catch (final VerbsException e) {
-      throw Misuse.failed(name + ": the queue pair could not be created", e);
+      throw Misuse.failed(
+          name + ": the queue pair could not be created", e, ReturnSubtype.RESOURCE_TEP);
     } finally {
       if (!opened) {
         release(ofReceives, ofRequests);

@@ -733,7 +733,8 @@ final class EvdImpl implements Evd {
       return feed;
     } catch (final VerbsException e) {
       releaseRoom(completions);
-      throw Misuse.failed(name + ": a completion queue could not be created", e);
+      throw Misuse.failed(
+          name + ": a completion queue could not be created", e, ReturnSubtype.RESOURCE_TEVD);
     }
   }
 

@@ -91,6 +91,9 @@ final class IaImpl implements InterfaceAdapter {
     }
     int flags = 0;
     for (final EventStream stream : streams) {
+      if (stream == null) {
+        throw Misuse.argument(2, name + ".createEvd: a stream is null");
+      }
       flags |= stream.flag();
     }
     if (flags == 0) {
@@ -107,7 +110,7 @@ final class IaImpl implements InterfaceAdapter {
     try {
       return add(new PzImpl(nameFor("pz"), this, device.allocPd()));
     } catch (final VerbsException e) {
-      throw Misuse.failed(name + ".createPz", e);
+      throw Misuse.failed(name + ".createPz", e, ReturnSubtype.RESOURCE_PROTECTION_DOMAIN);
     }
   }
 
@@ -149,13 +152,18 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
         || attributes.maxReceiveIov() < 1
-        || attributes.maxRequestIov() < 1) {
+        || attributes.maxRequestIov() < 1
+        || attributes.rdmaReadsIn() < 0
+        || attributes.rdmaReadsOut() < 0
+        || isNoRetryCount(attributes.retryCount())
+        || isNoRetryCount(attributes.rnrRetryCount())) {
       throw Misuse.argument(
           5,
           name
               + ".createEndpoint: "
               + attributes
-              + "; it takes at least 0 receives and requests, of at least 1 segment");
+              + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
+              + " and 0..7 retries");
     }
     final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
     final int sge = device.limits().maxSge();
@@ -175,6 +183,10 @@ final class IaImpl implements InterfaceAdapter {
               + " segments");
     }
     return attributes;
+  }
+
+  private static boolean isNoRetryCount(final int count) {
+    return count < 0 || count > 7;
   }
 
   private EvdImpl evd(final Evd evd, final EventStream stream, final ReturnSubtype subtype) {

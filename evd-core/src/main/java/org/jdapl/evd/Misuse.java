@@ -40,6 +40,12 @@ final class Misuse {
   }
 
   static DatException failed(final String message, final VerbsException cause) {
+    return failed(message, cause, ReturnSubtype.NO_SUBTYPE);
+  }
+
+  /** A failure of the provider; the subtype is for the case that it has no room. */
+  static DatException failed(
+      final String message, final VerbsException cause, final ReturnSubtype noRoom) {
     final ReturnType type =
         switch (cause.errno()) {
           case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;
@@ -48,6 +54,9 @@ final class Misuse {
           default -> ReturnType.INTERNAL_ERROR;
         };
     return new DatException(
-        type, ReturnSubtype.NO_SUBTYPE, message + ": " + cause.getMessage(), cause);
+        type,
+        type == ReturnType.INSUFFICIENT_RESOURCES ? noRoom : ReturnSubtype.NO_SUBTYPE,
+        message + ": " + cause.getMessage(),
+        cause);
   }
 }

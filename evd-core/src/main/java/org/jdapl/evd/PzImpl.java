@@ -63,7 +63,10 @@ final class PzImpl implements ProtectionZone {
       lmr.open(mr);
     } catch (final VerbsException e) {
       removeUser(lmr);
-      throw Misuse.failed(name + ".createLmr of " + buffer.capacity() + " bytes", e);
+      throw Misuse.failed(
+          name + ".createLmr of " + buffer.capacity() + " bytes",
+          e,
+          ReturnSubtype.RESOURCE_MEMORY_REGION);
     }
     ia.add(lmr);
     return lmr;
