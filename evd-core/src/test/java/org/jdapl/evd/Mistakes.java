@@ -392,7 +392,7 @@ final class Mistakes {
             "R03",
             "the provider's failure is not the cause",
             "Misuse.java",
-            "message + \": \" + cause.getMessage(), cause);",
+            "message + \": \" + cause.getMessage(),\n        cause);",
             "message);"));
   }
 }
