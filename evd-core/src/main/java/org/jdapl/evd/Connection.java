@@ -35,7 +35,6 @@ final class Connection implements CmHandler {
   private static final long GATE_BOUND = TimeUnit.SECONDS.toNanos(2);
   private static final long ESTABLISH_BOUND = TimeUnit.SECONDS.toNanos(2);
   private static final long ACCEPT_BOUND = TimeUnit.SECONDS.toNanos(5);
-  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
   private final EndpointImpl endpoint;
   private final EvdImpl evd;
@@ -152,19 +151,8 @@ final class Connection implements CmHandler {
 
   private CmParameters parameters(
       final ByteBuffer privateData, final int limit, final int argument, final String call) {
-    final ByteBuffer data = privateData == null ? ByteBuffer.allocate(0) : privateData.duplicate();
-    if (data.remaining() > limit) {
-      throw Misuse.argument(
-          argument,
-          endpoint.name()
-              + "."
-              + call
-              + ": private data of "
-              + data.remaining()
-              + " bytes is longer than the "
-              + limit
-              + " the provider carries");
-    }
+    final ByteBuffer data =
+        PrivateData.checked(privateData, limit, argument, endpoint.name() + "." + call);
     return new CmParameters(
         data,
         attributes.rdmaReadsIn(),
@@ -235,7 +223,7 @@ final class Connection implements CmHandler {
     cmId = id; // connect and accept may not have returned
     try {
       switch (type) {
-        case ESTABLISHED -> onEstablished(copy(privateData));
+        case ESTABLISHED -> onEstablished(PrivateData.copy(privateData));
         case REJECTED -> {
           if (passive) {
             end(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR);
@@ -244,7 +232,7 @@ final class Connection implements CmHandler {
                 status == CmHandler.CONSUMER_REJECT
                     ? ConnectionEvent.Kind.PEER_REJECTED
                     : ConnectionEvent.Kind.NON_PEER_REJECTED,
-                copy(privateData));
+                PrivateData.copy(privateData));
           }
         }
         case UNREACHABLE, CONNECT_ERROR, ADDR_ERROR, ROUTE_ERROR ->
@@ -263,10 +251,6 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-  }
-
-  private static ByteBuffer copy(final ByteBuffer data) {
-    return ByteBuffer.allocate(data.remaining()).put(data.duplicate()).flip().asReadOnlyBuffer();
   }
 
   private void onEstablished(final ByteBuffer privateData) {
@@ -294,7 +278,7 @@ final class Connection implements CmHandler {
   }
 
   private void end(final ConnectionEvent.Kind kind) {
-    end(kind, NOTHING);
+    end(kind, PrivateData.NONE);
   }
 
   private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
@@ -309,7 +293,7 @@ final class Connection implements CmHandler {
   private void endByConsumer(final Trigger trigger) {
     enter();
     final ConnectionEventImpl event =
-        new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.DISCONNECTED, NOTHING);
+        new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.DISCONNECTED, PrivateData.NONE);
     if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
       ownEnd = event;
       offerEnd(event);
@@ -335,7 +319,7 @@ final class Connection implements CmHandler {
    */
   ConnectionEventImpl revised(final ConnectionEventImpl event) {
     return broken && event.what() == ConnectionEvent.Kind.DISCONNECTED && event != ownEnd
-        ? new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.BROKEN, NOTHING)
+        ? new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.BROKEN, PrivateData.NONE)
         : event;
   }
 
@@ -383,7 +367,7 @@ final class Connection implements CmHandler {
     established = true;
     return waiting != null
         ? waiting
-        : new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, NOTHING);
+        : new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, PrivateData.NONE);
   }
 
   private void establishBound() {

@@ -16,8 +16,6 @@ import org.jdapl.verbs.VerbsException;
 /** A connection request. It is answered once. */
 final class CrImpl implements ConnectionRequest {
 
-  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
-
   private final String name;
   private final PspImpl psp;
   private final CmRequest request;
@@ -66,18 +64,8 @@ final class CrImpl implements ConnectionRequest {
 
   @Override
   public void reject(final ByteBuffer privateData) {
-    final ByteBuffer data = privateData == null ? NOTHING : privateData.duplicate();
     final int limit = psp.ia().device().limits().rejectPrivateData();
-    if (data.remaining() > limit) {
-      throw Misuse.argument(
-          1,
-          name
-              + ".reject: private data of "
-              + data.remaining()
-              + " bytes is longer than the "
-              + limit
-              + " the provider carries");
-    }
+    final ByteBuffer data = PrivateData.checked(privateData, limit, 1, name + ".reject");
     answer("reject");
     reject(CmHandler.CONSUMER_REJECT, data);
   }
@@ -85,7 +73,7 @@ final class CrImpl implements ConnectionRequest {
   /** The framework says no. */
   void refuse(final int status) {
     if (answered.compareAndSet(false, true)) {
-      reject(status, NOTHING);
+      reject(status, PrivateData.NONE);
     }
   }
 

@@ -116,13 +116,15 @@ final class EndpointDrain {
     }
   }
 
-  /** An upcall of MANY with an event of the endpoint starts. Of the turn. */
+  /**
+   * An upcall outside of a turn, of MANY or a dequeue, gets an event of the endpoint. Of the turn.
+   */
   void upcallStarts() {
     upcalls.incrementAndGet();
   }
 
   /**
-   * An upcall of MANY with an event of the endpoint returned.
+   * An upcall outside of a turn returned.
    *
    * @return whether the close may wait for that.
    */

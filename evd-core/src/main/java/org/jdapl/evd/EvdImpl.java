@@ -729,7 +729,9 @@ final class EvdImpl implements Evd {
     }
     try {
       final CqFeed feed = feedFor(completions + WorkQueue.MARKERS);
-      merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
+      synchronized (this) {
+        merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
+      }
       return feed;
     } catch (final VerbsException e) {
       releaseRoom(completions);

@@ -72,7 +72,9 @@ public abstract class TeardownThreadsContract extends Contract {
     post(evd, 1, 2);
     awaitCount(seen, 1, "the first upcall; it is held");
 
-    await(evd.closeAsync(Duration.ofMillis(200)), "the close, though an upcall is stuck");
+    final DrainReport report =
+        await(evd.closeAsync(Duration.ofMillis(200)), "the close, though an upcall is stuck");
+    assertThat(report.complete()).as(why("what is behind the stuck upcall is not known")).isFalse();
     release.countDown();
     bench.settle();
 
