@@ -1,6 +1,7 @@
 package org.jdapl.examples;
 
 import org.jdapl.dat.DatException;
+import org.jdapl.examples.quickstart.Quickstart;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;

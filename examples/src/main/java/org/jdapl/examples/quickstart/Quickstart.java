@@ -1,4 +1,4 @@
-package org.jdapl.examples;
+package org.jdapl.examples.quickstart;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.jdapl.dat.EventStream.CONNECTION;
@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
       "checked that each event came once, in order, and one upcall at a time."
     },
     sortOptions = false)
-final class Quickstart implements Callable<Integer> {
+public final class Quickstart implements Callable<Integer> {
 
   private static final int EVD_LENGTH = 256;
   private static final long SERVICE = 4711;

@@ -1,4 +1,4 @@
-package org.jdapl.examples;
+package org.jdapl.examples.quickstart;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 

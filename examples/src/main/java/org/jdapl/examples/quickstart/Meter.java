@@ -1,4 +1,4 @@
-package org.jdapl.examples;
+package org.jdapl.examples.quickstart;
 
 import java.util.EnumMap;
 import java.util.Map;
