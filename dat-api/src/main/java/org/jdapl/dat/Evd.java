@@ -127,6 +127,16 @@ public interface Evd extends DatObject {
   CompletionStage<Void> teardownAsync();
 
   /**
+   * Says from when on a turn is slow: one second at first. A handler that takes long keeps all EVDs
+   * of its dispatcher waiting. The first slow turn of an EVD is logged, while it lasts if the
+   * dispatcher has a thread; every slow turn is counted when it ends. May be called in every state.
+   *
+   * @param time how long a turn may take; zero for as long as it likes: turns are not timed then.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the time is null or negative.
+   */
+  void slowAfter(Duration time);
+
+  /**
    * What was counted so far. May be called at any time, in every state, and stops nothing.
    *
    * @return a snapshot; counters may be apart by events in progress.

@@ -1,8 +1,11 @@
 package org.jdapl.dat;
 
+import java.util.StringJoiner;
+
 /**
  * What an EVD counted since it was created.
  *
+ * @param evd the name of the EVD.
  * @param completions DTO completions handed out.
  * @param connections connection events handed out.
  * @param requests connection requests handed out.
@@ -10,14 +13,19 @@ package org.jdapl.dat;
  * @param async async errors handed out.
  * @param upcalls turns that called the handler: one turn hands out one event or more.
  * @param emptyTurns turns that found nothing to hand out.
+ * @param wakes turns that a completion queue that was armed, or a change of policy, began after the
+ *     EVD was idle.
  * @param providerCalls polls and arms made.
  * @param suppressed successes that were posted with SUPPRESS and so made no event.
  * @param dropped completions of closed endpoints, and others nobody knows, that were left out.
  * @param failures events whose handler threw.
  * @param unhandled events for which the consumer had no method.
  * @param spurious notifications that found no completion.
+ * @param slowTurns turns that took longer than {@link Evd#slowAfter}.
+ * @param longestTurnNanos how long the longest turn took; 0 where {@link Evd#slowAfter} is zero.
  */
 public record EvdStatistics(
+    String evd,
     long completions,
     long connections,
     long requests,
@@ -25,12 +33,15 @@ public record EvdStatistics(
     long async,
     long upcalls,
     long emptyTurns,
+    long wakes,
     long providerCalls,
     long suppressed,
     long dropped,
     long failures,
     long unhandled,
-    long spurious) {
+    long spurious,
+    long slowTurns,
+    long longestTurnNanos) {
 
   /**
    * All events handed out.
@@ -39,5 +50,38 @@ public record EvdStatistics(
    */
   public long events() {
     return completions + connections + requests + software + async;
+  }
+
+  /**
+   * What was counted, in one line; without what is zero.
+   *
+   * @return a line such as {@code sim0/evd-1: 9 completions, 2 connections, 4 upcalls}.
+   */
+  @Override
+  public String toString() {
+    final StringJoiner line = new StringJoiner(", ", evd + ": ", "").setEmptyValue(evd + ": idle");
+    add(line, completions, "completions");
+    add(line, connections, "connections");
+    add(line, requests, "requests");
+    add(line, software, "software");
+    add(line, async, "async");
+    add(line, upcalls, "upcalls");
+    add(line, emptyTurns, "empty turns");
+    add(line, wakes, "wakes");
+    add(line, providerCalls, "provider calls");
+    add(line, suppressed, "suppressed");
+    add(line, dropped, "dropped");
+    add(line, failures, "failures");
+    add(line, unhandled, "unhandled");
+    add(line, spurious, "spurious");
+    add(line, slowTurns, "slow turns");
+    add(line, longestTurnNanos / 1000, "us longest turn");
+    return line.toString();
+  }
+
+  private static void add(final StringJoiner line, final long count, final String what) {
+    if (count != 0) {
+      line.add(count + " " + what);
+    }
   }
 }

@@ -105,6 +105,14 @@ public interface InterfaceAdapter extends DatObject {
   PublicServicePoint createPsp(long connQual, Evd evd);
 
   /**
+   * What the adapter's open EVDs and their dispatchers counted so far. May be called at any time,
+   * in every state, and stops nothing.
+   *
+   * @return a snapshot, made to be printed.
+   */
+  IaStatistics statistics();
+
+  /**
    * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
    *
    * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open;

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jdapl.dat.EvdStatistics;
 
 /**
- * The counters of an EVD. Counted by the holder of the turn, except {@link #FAILURES}, {@link
- * #UNHANDLED} and {@link #EMPTY_TURNS}, which are counted outside of turns too; read by anybody.
+ * The counters of an EVD. Counted by the holder of the turn, except {@link #EMPTY_TURNS} and those
+ * from {@link #FAILURES} on, which are counted outside of turns too; read by anybody.
  */
 final class Counters {
 
@@ -20,10 +20,14 @@ final class Counters {
   static final int SUPPRESSED = 8;
   static final int DROPPED = 9;
   static final int SPURIOUS = 10;
-  static final int FAILURES = 11;
-  static final int UNHANDLED = 12;
+  static final int WAKES = 11;
+  static final int FAILURES = 12;
+  static final int UNHANDLED = 13;
+  static final int SLOW_TURNS = 14;
+  static final int SLOW_TURNS_LOGGED = 15;
+  static final int LONGEST_TURN = 16;
 
-  private final AtomicLongArray values = new AtomicLongArray(UNHANDLED + 1);
+  private final AtomicLongArray values = new AtomicLongArray(LONGEST_TURN + 1);
 
   void increment(final int counter) {
     values.lazySet(counter, values.getPlain(counter) + 1);
@@ -33,8 +37,16 @@ final class Counters {
     return values.incrementAndGet(counter);
   }
 
-  EvdStatistics snapshot() {
+  /** Keeps the greatest value. */
+  void maximum(final int counter, final long value) {
+    if (value > values.get(counter)) {
+      values.accumulateAndGet(counter, value, Math::max);
+    }
+  }
+
+  EvdStatistics snapshot(final String evd) {
     return new EvdStatistics(
+        evd,
         values.get(COMPLETIONS),
         values.get(CONNECTIONS),
         values.get(REQUESTS),
@@ -42,11 +54,14 @@ final class Counters {
         values.get(ASYNC),
         values.get(UPCALLS),
         values.get(EMPTY_TURNS),
+        values.get(WAKES),
         values.get(PROVIDER_CALLS),
         values.get(SUPPRESSED),
         values.get(DROPPED),
         values.get(FAILURES),
         values.get(UNHANDLED),
-        values.get(SPURIOUS));
+        values.get(SPURIOUS),
+        values.get(SLOW_TURNS),
+        values.get(LONGEST_TURN));
   }
 }

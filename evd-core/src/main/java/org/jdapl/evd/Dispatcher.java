@@ -8,7 +8,11 @@ import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.TimeoutException;
 import java.util.Queue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.DispatcherStatistics;
 import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>It runs on a thread of its own, or by hand, one {@link #round} at a time on the caller's
  * thread.
  */
-final class Dispatcher {
+final class Dispatcher implements Runnable {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Dispatcher.class);
   private static final EventTranslatorOneArg<Slot, EvdImpl> READY =
@@ -43,6 +47,7 @@ final class Dispatcher {
   private final EventChannel channel;
   private final Queue<EvdImpl> readyAnywhere;
   private final Dispatcher[] group;
+  private final NanoClock clock;
   private final IdleWait idle;
   private final RingBuffer<Slot> ring;
   private final SequenceBarrier barrier;
@@ -50,7 +55,13 @@ final class Dispatcher {
   private final WorkCompletions batch = new WorkCompletions(2 * CqFeed.BATCH);
   private final Handout handout = new Handout();
 
+  // What it does, for the reaper: stored in this order, read in the reverse one.
+  private final AtomicLong turnBegan = new AtomicLong();
+  private final AtomicReference<EvdImpl> serves = new AtomicReference<>();
+  private final AtomicLong turnsGiven = new AtomicLong();
+
   private Current current;
+  private volatile Thread thread;
   private volatile boolean stopped;
 
   /**
@@ -63,6 +74,7 @@ final class Dispatcher {
    *     them.
    * @param readyAnywhere tokens that any dispatcher of the group takes.
    * @param group all dispatchers that share those.
+   * @param clock times its turns.
    */
   Dispatcher(
       final String name,
@@ -70,12 +82,14 @@ final class Dispatcher {
       final int capacity,
       final EventChannel channel,
       final Queue<EvdImpl> readyAnywhere,
-      final Dispatcher[] group) {
+      final Dispatcher[] group,
+      final NanoClock clock) {
     this.name = name;
     this.threads = threads;
     this.channel = channel;
     this.readyAnywhere = readyAnywhere;
     this.group = group;
+    this.clock = clock;
     idle = new IdleWait(channel, readyAnywhere);
     ring = RingBuffer.createMultiProducer(Slot::new, 2 * capacity, idle);
     ring.addGatingSequences(consumed);
@@ -84,7 +98,7 @@ final class Dispatcher {
 
   void start() {
     if (threads != null) {
-      threads.newThread(this::run).start();
+      threads.newThread(this).start();
     }
   }
 
@@ -164,6 +178,25 @@ final class Dispatcher {
     return channel;
   }
 
+  /** Tells an EVD whose turn has not ended yet how long it has taken. Called by the reaper. */
+  void watch() {
+    final EvdImpl evd = serves.get();
+    if (evd != null) {
+      evd.onTurnTakes(this, clock.nanoTime() - turnBegan.get());
+    }
+  }
+
+  /** The stack of its thread. */
+  Throwable whereItIs() {
+    final Throwable where = new Throwable(name + " is here");
+    where.setStackTrace(thread.getStackTrace());
+    return where;
+  }
+
+  DispatcherStatistics statistics() {
+    return new DispatcherStatistics(name, turnsGiven.get(), idle.sleeps());
+  }
+
   // Of the loop.
 
   WorkCompletions batch() {
@@ -191,9 +224,12 @@ final class Dispatcher {
     current.upcallOf = null;
   }
 
-  private void run() {
+  /** The loop. Called by its thread. */
+  @Override
+  public void run() {
     current = CURRENT.get();
     current.dispatcher = this;
+    thread = Thread.currentThread();
     try {
       while (!stopped) {
         barrier.waitFor(consumed.get() + 1);
@@ -240,7 +276,7 @@ final class Dispatcher {
       if (!readyAnywhere.isEmpty()) {
         wakeOne(); // two tokens may have woken the same one
       }
-      anywhere.turn(this);
+      turn(anywhere);
     }
     return turns() || worked;
   }
@@ -255,7 +291,7 @@ final class Dispatcher {
         final EvdImpl evd = slot.evd;
         slot.evd = null;
         next++;
-        evd.turn(this);
+        turn(evd);
       }
     } finally {
       if (next > first) {
@@ -263,6 +299,23 @@ final class Dispatcher {
       }
     }
     return next > first;
+  }
+
+  private void turn(final EvdImpl evd) {
+    turnsGiven.lazySet(turnsGiven.getPlain() + 1);
+    if (evd.isTimed()) {
+      final long began = clock.nanoTime();
+      turnBegan.lazySet(began);
+      serves.lazySet(evd);
+      try {
+        evd.turn(this);
+      } finally {
+        serves.lazySet(null);
+        evd.onTurnTook(this, clock.nanoTime() - began);
+      }
+    } else {
+      evd.turn(this);
+    }
   }
 
   @Override

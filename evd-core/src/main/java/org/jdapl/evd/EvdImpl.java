@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Concurrency;
@@ -46,6 +47,7 @@ final class EvdImpl implements Evd {
   private static final int BUDGET = 64;
 
   private static final int SPINS = 100;
+  private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
   /** What upcalls are made to. One of the two is null. */
   private record Target(EventHandler events, NotifyHandler ready) {}
@@ -69,12 +71,14 @@ final class EvdImpl implements Evd {
 
   private volatile Target target = new Target(null, null);
   private volatile boolean draining;
+  private volatile long slowAfterNanos = SLOW_AFTER;
 
   // Of the turn.
   private final Handout handout = new Handout();
   private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
+  private boolean wasIdle;
 
   /** What is in memory is old: ON_NEW holds it back until something is signalled. */
   private boolean settled;
@@ -180,6 +184,10 @@ final class EvdImpl implements Evd {
     merger.begin(by.batch());
     by.holdTurn(true);
     try {
+      if (wasIdle && (before & EvdState.CQ) != 0) {
+        counters.increment(Counters.WAKES);
+      }
+      wasIdle = false;
       serve(before & ~now);
       if ((now & EvdState.UPCALL) == 0) {
         leave();
@@ -257,10 +265,12 @@ final class EvdImpl implements Evd {
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
+    wasIdle = true; // after the transition it may be another's turn
     final long before = state.apply(EvdState.END, 0);
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
       return true;
     }
+    wasIdle = false;
     resume();
     return false;
   }
@@ -442,6 +452,45 @@ final class EvdImpl implements Evd {
     ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
 
+  /** A turn ended. */
+  void onTurnTook(final Dispatcher by, final long nanos) {
+    counters.maximum(Counters.LONGEST_TURN, nanos);
+    if (isSlow(nanos)) {
+      counters.incrementShared(Counters.SLOW_TURNS);
+      warnOfSlowTurn("took", by, nanos, null);
+    }
+  }
+
+  /** A turn has not ended yet. Called by the reaper. */
+  void onTurnTakes(final Dispatcher by, final long nanos) {
+    if (isSlow(nanos)) {
+      warnOfSlowTurn("has taken", by, nanos, by.whereItIs());
+    }
+  }
+
+  boolean isTimed() {
+    return slowAfterNanos != 0;
+  }
+
+  private boolean isSlow(final long nanos) {
+    final long limit = slowAfterNanos;
+    return limit != 0 && nanos > limit;
+  }
+
+  private void warnOfSlowTurn(
+      final String took, final Dispatcher by, final long nanos, final Throwable where) {
+    if (counters.incrementShared(Counters.SLOW_TURNS_LOGGED) == 1) {
+      LOGGER.warn(
+          "{}: a turn {} {} ms, and kept {} from the other EVDs it serves; do what takes long on"
+              + " another thread, or see Evd.slowAfter. Further ones are only counted.",
+          name,
+          took,
+          TimeUnit.NANOSECONDS.toMillis(nanos),
+          by,
+          where);
+    }
+  }
+
   private static boolean isPowerOfTwo(final long n) {
     return (n & (n - 1)) == 0;
   }
@@ -553,6 +602,7 @@ final class EvdImpl implements Evd {
           consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
         }
         merger.begin(consumerBatch);
+        wasIdle = false;
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
@@ -895,8 +945,14 @@ final class EvdImpl implements Evd {
   }
 
   @Override
+  public void slowAfter(final Duration time) {
+    Misuse.checkBound(time, name + ".slowAfter");
+    slowAfterNanos = Reaper.nanos(time);
+  }
+
+  @Override
   public EvdStatistics statistics() {
-    return counters.snapshot();
+    return counters.snapshot(name);
   }
 
   boolean takes(final EventStream stream) {

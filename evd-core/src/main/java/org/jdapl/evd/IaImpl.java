@@ -16,8 +16,10 @@ import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
@@ -460,6 +462,20 @@ final class IaImpl implements InterfaceAdapter {
     synchronized (asyncLock) {
       return asyncEvd;
     }
+  }
+
+  @Override
+  public IaStatistics statistics() {
+    final List<EvdStatistics> evds = new ArrayList<>();
+    synchronized (this) {
+      for (final DatObject object : objects) {
+        if (object instanceof EvdImpl evd) {
+          evds.add(evd.statistics());
+        }
+      }
+    }
+    evds.add(ownAsyncEvd.statistics());
+    return new IaStatistics(name, runtime.dispatcherStatistics(), evds);
   }
 
   boolean isOwnAsyncEvd(final EvdImpl evd) {

@@ -5,6 +5,7 @@ import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.WaitStrategy;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.EventChannel;
@@ -25,6 +26,7 @@ final class IdleWait implements WaitStrategy {
   private final EventChannel channel;
   private final Queue<EvdImpl> readyAnywhere;
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
+  private final AtomicLong sleeps = new AtomicLong();
   private volatile boolean stopped;
 
   /**
@@ -68,7 +70,13 @@ final class IdleWait implements WaitStrategy {
     return cursor.get() >= sequence || !readyAnywhere.isEmpty() || stopped;
   }
 
+  /** How often it slept. From any thread. */
+  long sleeps() {
+    return sleeps.get();
+  }
+
   private void sleep() {
+    sleeps.lazySet(sleeps.getPlain() + 1);
     if (channel == null) {
       LockSupport.parkNanos(this, LONGEST_SLEEP);
     } else {

@@ -1,8 +1,10 @@
 package org.jdapl.evd;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -11,9 +13,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.DispatcherStatistics;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -43,6 +47,7 @@ import org.jdapl.verbs.VerbsProvider;
 public final class Jdapl implements AutoCloseable {
 
   private static final AtomicInteger NUMBERS = new AtomicInteger();
+  private static final Duration WATCH_PERIOD = Duration.ofMillis(250);
   private static final Duration GRACE = Duration.ofSeconds(1);
   private static final Duration FOR_EVER = Duration.ofDays(10_000);
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(20);
@@ -64,7 +69,7 @@ public final class Jdapl implements AutoCloseable {
     clock = builder.clock;
     byHand = builder.threads == null;
     capacity = builder.capacity;
-    reaper = new Reaper(clock);
+    reaper = new Reaper("reaper-" + NUMBERS.incrementAndGet(), clock);
     if (!byHand) {
       reaper.start(builder.threads);
     }
@@ -78,11 +83,23 @@ public final class Jdapl implements AutoCloseable {
               capacity,
               provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
               readyAnywhere,
-              dispatchers);
+              dispatchers,
+              clock);
     }
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.start();
     }
+    if (!byHand) {
+      watch();
+    }
+  }
+
+  /** Looks now and then what the dispatchers do. Runs on the reaper. */
+  private void watch() {
+    for (final Dispatcher dispatcher : dispatchers) {
+      dispatcher.watch();
+    }
+    reaper.schedule(WATCH_PERIOD, this::watch);
   }
 
   /**
@@ -93,6 +110,33 @@ public final class Jdapl implements AutoCloseable {
    */
   public static Builder with(final VerbsProvider provider) {
     return new Builder(Objects.requireNonNull(provider, "provider"));
+  }
+
+  /**
+   * Begins to describe a runtime over a provider that {@link ServiceLoader} finds.
+   *
+   * @param provider the provider's name.
+   * @return as {@link #with(VerbsProvider)}.
+   * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name.
+   */
+  public static Builder with(final String provider) {
+    for (final VerbsProvider found : ServiceLoader.load(VerbsProvider.class)) {
+      if (found.name().equals(provider)) {
+        return with(found);
+      }
+    }
+    throw new DatException(
+        ReturnType.PROVIDER_NOT_FOUND,
+        ReturnSubtype.NAME_NOT_REGISTERED,
+        "no interface adapter is named '" + provider + "'; there are " + providers());
+  }
+
+  /** The names of all providers, sorted. */
+  static List<String> providers() {
+    return ServiceLoader.load(VerbsProvider.class).stream()
+        .map(provider -> provider.get().name())
+        .sorted()
+        .toList();
   }
 
   /** Describes a runtime. Confined to one thread. */
@@ -110,7 +154,7 @@ public final class Jdapl implements AutoCloseable {
     }
 
     private static Thread daemon(final Runnable loop) {
-      final Thread thread = new Thread(loop, "jdapl");
+      final Thread thread = new Thread(loop, "jdapl-" + loop);
       thread.setDaemon(true);
       return thread;
     }
@@ -246,6 +290,10 @@ public final class Jdapl implements AutoCloseable {
 
   Reaper reaper() {
     return reaper;
+  }
+
+  List<DispatcherStatistics> dispatcherStatistics() {
+    return Stream.of(dispatchers).map(Dispatcher::statistics).toList();
   }
 
   void reserveEvd(final String adapter) {

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It runs on a thread of its own, or by hand, one {@link #round} at a time.
  */
-final class Reaper {
+final class Reaper implements Runnable {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Reaper.class);
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
@@ -33,6 +33,7 @@ final class Reaper {
     }
   }
 
+  private final String name;
   private final NanoClock clock;
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
@@ -40,12 +41,13 @@ final class Reaper {
   private long timerOrder;
   private volatile boolean stopped;
 
-  Reaper(final NanoClock clock) {
+  Reaper(final String name, final NanoClock clock) {
+    this.name = name;
     this.clock = clock;
   }
 
   void start(final ThreadFactory threads) {
-    threads.newThread(this::run).start();
+    threads.newThread(this).start();
   }
 
   /** Ends the thread. From any thread. */
@@ -115,13 +117,15 @@ final class Reaper {
     try {
       task.run();
     } catch (final RuntimeException | Error e) {
-      LOGGER.error("a task of the framework failed", e);
+      LOGGER.error("{}: a task failed", name, e);
     } finally {
       CURRENT.remove();
     }
   }
 
-  private void run() {
+  /** The loop. Called by its thread. */
+  @Override
+  public void run() {
     while (!stopped) {
       if (!round()) {
         sleep();
@@ -145,5 +149,10 @@ final class Reaper {
     if (asleep != null) {
       LockSupport.unpark(asleep);
     }
+  }
+
+  @Override
+  public String toString() {
+    return name;
   }
 }

@@ -455,7 +455,7 @@ class DispatcherTest {
   @Test
   void shouldRunTimersInTheOrderOfTheirTimes() {
     final HandClock clock = new HandClock();
-    final Reaper reaper = new Reaper(clock);
+    final Reaper reaper = new Reaper("reaper", clock);
     final List<String> ran = new ArrayList<>();
     reaper.schedule(3_000, () -> ran.add("3"));
     reaper.schedule(1_000, () -> ran.add("1 a"));
@@ -481,7 +481,7 @@ class DispatcherTest {
   @Test
   void shouldTakeTimersThatTimersMake() {
     final HandClock clock = new HandClock();
-    final Reaper reaper = new Reaper(clock);
+    final Reaper reaper = new Reaper("reaper", clock);
     final List<Long> ran = new ArrayList<>();
     final long start = clock.nanoTime();
     final Runnable[] again = {null};
@@ -505,7 +505,7 @@ class DispatcherTest {
   @Test
   void shouldGoOnWhenATaskFails() {
     final HandClock clock = new HandClock();
-    final Reaper reaper = new Reaper(clock);
+    final Reaper reaper = new Reaper("reaper", clock);
     final List<String> ran = new ArrayList<>();
     reaper.execute(
         () -> {

@@ -1,0 +1,162 @@
+package org.jdapl.evd;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EvdStatistics;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** A turn that takes long is logged once, and counted. Isolated: it looks at what is logged. */
+@Isolated
+@Timeout(60)
+class SlowTurnTest {
+
+  private final AtomicLong nanos = new AtomicLong();
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+  private PrintStream standardError;
+
+  /** Its event says how long it takes. */
+  private final EventHandler slow =
+      new EventHandler() {
+        @Override
+        public void onSoftware(final SoftwareEvent event) {
+          nanos.addAndGet(((Duration) event.payload()).toNanos());
+        }
+      };
+
+  @BeforeEach
+  void readTheLog() {
+    standardError = System.err;
+    System.setErr(new PrintStream(log, true, UTF_8));
+  }
+
+  @AfterEach
+  void restore() {
+    System.setErr(standardError);
+  }
+
+  private List<String> warnings() {
+    return log.toString(UTF_8).lines().filter(line -> line.contains("WARN")).toList();
+  }
+
+  private static Evd createEvd(final InterfaceAdapter ia) {
+    return ia.createEvd(16, EventStream.SOFTWARE);
+  }
+
+  @Test
+  void shouldCountSlowTurnsAndLogTheFirst() {
+    final SimFabric fabric = SimFabric.realTime();
+    try (Jdapl jdapl =
+            Jdapl.with(fabric.provider(SimModel.DEFAULT)).byHand().clock(nanos::get).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = createEvd(ia)) {
+      evd.upcall(slow);
+      for (final int millis : new int[] {1000, 1001, 30, 2500}) {
+        assertThat(evd.postSoftwareEvent(Duration.ofMillis(millis))).isEqualTo(Outcome.SUCCESS);
+        jdapl.turn();
+      }
+      final EvdStatistics statistics = evd.statistics();
+      assertThat(statistics.slowTurns()).isEqualTo(2);
+      assertThat(statistics.longestTurnNanos()).isEqualTo(Duration.ofMillis(2500).toNanos());
+      assertThat(warnings())
+          .singleElement()
+          .asString()
+          .contains(evd.name() + ": a turn took 1001 ms");
+    }
+  }
+
+  @Test
+  void shouldTakeTheBoundOfTheEvd() {
+    final SimFabric fabric = SimFabric.realTime();
+    try (Jdapl jdapl =
+            Jdapl.with(fabric.provider(SimModel.DEFAULT)).byHand().clock(nanos::get).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd strict = createEvd(ia);
+        Evd lenient = createEvd(ia)) {
+      strict.slowAfter(Duration.ofMillis(5));
+      lenient.slowAfter(Duration.ZERO);
+      for (final Evd evd : List.of(strict, lenient)) {
+        evd.upcall(slow);
+        evd.postSoftwareEvent(Duration.ofHours(1));
+      }
+      jdapl.turn();
+      assertThat(strict.statistics().slowTurns()).isOne();
+      assertThat(lenient.statistics().slowTurns()).isZero();
+      assertThat(lenient.statistics().longestTurnNanos()).as("it was not timed").isZero();
+      assertThat(warnings()).singleElement().asString().contains(strict.name());
+      assertThatThrownBy(() -> strict.slowAfter(Duration.ofMillis(-1)))
+          .isInstanceOf(DatException.class)
+          .hasMessageContaining(strict.name());
+    }
+  }
+
+  @Test
+  void shouldLogATurnThatDoesNotEnd() throws Exception {
+    final SimFabric fabric = SimFabric.realTime();
+    final AtomicLong upcalls = new AtomicLong();
+    try (Jdapl jdapl = Jdapl.with(fabric.provider(SimModel.DEFAULT)).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = createEvd(ia)) {
+      evd.slowAfter(Duration.ofMillis(1));
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              while (warnings().isEmpty()) { // the turn ends after the warning only
+                Thread.onSpinWait();
+              }
+              upcalls.incrementAndGet();
+            }
+          });
+      evd.postSoftwareEvent("stuck");
+      while (evd.statistics().slowTurns() == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(upcalls).hasValue(1);
+      assertThat(warnings()).singleElement().asString().contains(evd.name() + ": a turn has taken");
+      assertThat(log.toString(UTF_8)).as("where it is").contains("SlowTurnTest");
+    }
+  }
+
+  @Test
+  void shouldPrintAnAdapterWithAllItsEvds() {
+    final SimFabric fabric = SimFabric.realTime();
+    try (Jdapl jdapl =
+            Jdapl.with(fabric.provider(SimModel.DEFAULT)).byHand().clock(nanos::get).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = createEvd(ia)) {
+      evd.upcall(slow);
+      evd.postSoftwareEvent(Duration.ofMillis(3));
+      jdapl.turn();
+      assertThat(ia.statistics().toString().lines())
+          .hasSize(4)
+          .satisfies(
+              lines -> {
+                assertThat(lines.get(0)).isEqualTo(ia.name() + ":");
+                assertThat(lines.get(1)).matches("  dispatcher-\\d+: [1-9]\\d* turns, 0 sleeps");
+                assertThat(lines.get(2))
+                    .isEqualTo("  " + evd.name() + ": 1 software, 1 upcalls, 3000 us longest turn");
+                assertThat(lines.get(3)).isEqualTo("  " + ia.asyncEvd().name() + ": idle");
+              });
+    }
+  }
+}
