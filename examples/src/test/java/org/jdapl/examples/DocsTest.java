@@ -7,18 +7,28 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-class ReadmeTest {
+class DocsTest {
 
   private static final Path MODULE = Path.of(System.getProperty("basedir", "."));
 
   @Test
-  void consumerInReadmeIsTheCompiledOne() throws IOException {
+  void readmeShouldQuoteTheConsumer() throws IOException {
     final String readme = Files.readString(MODULE.resolve("../README.md"));
     final String source =
         Files.readString(MODULE.resolve("src/main/java/org/jdapl/examples/Hello.java"));
 
     assertThat(between(readme, "```java\n", "```"))
         .isEqualTo(between(source, "// tag::hello[]\n", "// end::hello[]").stripIndent());
+  }
+
+  @Test
+  void guideShouldQuoteTheTest() throws IOException {
+    final String guide = Files.readString(MODULE.resolve("../dat-api/docs/guide.md"));
+    final String source =
+        Files.readString(MODULE.resolve("src/test/java/org/jdapl/examples/testkit/EchoTest.java"));
+
+    assertThat(between(guide, "```java\n", "```"))
+        .isEqualTo(between(source, "// tag::test[]\n", "// end::test[]").stripIndent());
   }
 
   private static String between(final String text, final String start, final String end) {
