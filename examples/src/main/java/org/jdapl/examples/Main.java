@@ -1,6 +1,7 @@
 package org.jdapl.examples;
 
 import org.jdapl.dat.DatException;
+import org.jdapl.examples.copy.Copy;
 import org.jdapl.examples.quickstart.Quickstart;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -15,7 +16,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "examples/run",
     description = "Small programs that use the DAT API.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {Hello.class, Quickstart.class},
+    subcommands = {Hello.class, Quickstart.class, Copy.class},
     footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
 public final class Main {
 
