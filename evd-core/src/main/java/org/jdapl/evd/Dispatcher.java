@@ -59,6 +59,7 @@ final class Dispatcher {
    * @param threads makes its thread; null for one that is driven by hand.
    * @param capacity how many EVDs it may serve; the ring is twice as large, because slots come free
    *     only when a batch of them was consumed.
+   * @param strategy how it waits on its thread.
    * @param channel where it sleeps, and gets the provider's events; null if the provider pushes
    *     them.
    * @param readyAnywhere tokens that any dispatcher of the group takes.
@@ -68,6 +69,7 @@ final class Dispatcher {
       final String name,
       final ThreadFactory threads,
       final int capacity,
+      final WaitStrategy strategy,
       final EventChannel channel,
       final Queue<EvdImpl> readyAnywhere,
       final Dispatcher[] group) {
@@ -76,7 +78,7 @@ final class Dispatcher {
     this.channel = channel;
     this.readyAnywhere = readyAnywhere;
     this.group = group;
-    idle = new IdleWait(channel, readyAnywhere);
+    idle = new IdleWait(strategy, channel, readyAnywhere);
     ring = RingBuffer.createMultiProducer(Slot::new, 2 * capacity, idle);
     ring.addGatingSequences(consumed);
     barrier = ring.newBarrier();
