@@ -70,6 +70,7 @@ final class Dispatcher implements Runnable {
    * @param threads makes its thread; null for one that is driven by hand.
    * @param capacity how many EVDs it may serve; the ring is twice as large, because slots come free
    *     only when a batch of them was consumed.
+   * @param strategy how it waits on its thread.
    * @param channel where it sleeps, and gets the provider's events; null if the provider pushes
    *     them.
    * @param readyAnywhere tokens that any dispatcher of the group takes.
@@ -80,6 +81,7 @@ final class Dispatcher implements Runnable {
       final String name,
       final ThreadFactory threads,
       final int capacity,
+      final WaitStrategy strategy,
       final EventChannel channel,
       final Queue<EvdImpl> readyAnywhere,
       final Dispatcher[] group,
@@ -90,7 +92,7 @@ final class Dispatcher implements Runnable {
     this.readyAnywhere = readyAnywhere;
     this.group = group;
     this.clock = clock;
-    idle = new IdleWait(channel, readyAnywhere);
+    idle = new IdleWait(strategy, channel, readyAnywhere);
     ring = RingBuffer.createMultiProducer(Slot::new, 2 * capacity, idle);
     ring.addGatingSequences(consumed);
     barrier = ring.newBarrier();

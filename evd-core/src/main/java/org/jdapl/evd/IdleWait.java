@@ -2,7 +2,6 @@ package org.jdapl.evd;
 
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
-import com.lmax.disruptor.WaitStrategy;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,18 +10,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.EventChannel;
 
 /**
- * How a dispatcher waits: spins briefly, then sleeps, in the provider's event channel if there is
- * one, until an EVD is ready.
+ * How a dispatcher waits until an EVD is ready: spins, and unless its strategy is to spin for ever,
+ * then sleeps, in the provider's event channel if there is one.
  *
  * <p>No wake-up is lost: the sleeper announces itself and then looks once more; who brings work
  * makes it visible and then looks for a sleeper. Both are full fences, so one of the two sees the
  * other.
  */
-final class IdleWait implements WaitStrategy {
+final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private static final int SPINS = 200;
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
 
+  private final WaitStrategy strategy;
   private final EventChannel channel;
   private final Queue<EvdImpl> readyAnywhere;
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
@@ -32,10 +32,13 @@ final class IdleWait implements WaitStrategy {
   /**
    * A wait.
    *
-   * @param channel where to sleep; null to park.
+   * @param strategy whether to sleep.
+   * @param channel where to sleep, or to look while spinning; null to park.
    * @param readyAnywhere work for any dispatcher.
    */
-  IdleWait(final EventChannel channel, final Queue<EvdImpl> readyAnywhere) {
+  IdleWait(
+      final WaitStrategy strategy, final EventChannel channel, final Queue<EvdImpl> readyAnywhere) {
+    this.strategy = strategy;
     this.channel = channel;
     this.readyAnywhere = readyAnywhere;
   }
@@ -52,6 +55,16 @@ final class IdleWait implements WaitStrategy {
       final Sequence cursor,
       final Sequence dependentSequence,
       final SequenceBarrier barrier) {
+    if (strategy == WaitStrategy.BUSY_SPIN) {
+      while (!isWorkThere(sequence, cursor)) {
+        if (channel == null) {
+          Thread.onSpinWait();
+        } else {
+          channel.await(0);
+        }
+      }
+      return cursor.get();
+    }
     for (int spin = 0; spin < SPINS; spin++) {
       if (isWorkThere(sequence, cursor)) {
         return cursor.get();

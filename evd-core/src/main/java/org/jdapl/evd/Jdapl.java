@@ -81,6 +81,7 @@ public final class Jdapl implements AutoCloseable {
               "dispatcher-" + NUMBERS.incrementAndGet(),
               builder.threads,
               capacity,
+              builder.waitStrategy,
               provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
               readyAnywhere,
               dispatchers,
@@ -147,6 +148,7 @@ public final class Jdapl implements AutoCloseable {
     private NanoClock clock = NanoClock.SYSTEM;
     private ThreadFactory threads = Builder::daemon;
     private int dispatchers = 1;
+    private WaitStrategy waitStrategy = WaitStrategy.SPIN_THEN_BLOCK;
     private int capacity = 1 << 12;
 
     private Builder(final VerbsProvider provider) {
@@ -213,6 +215,17 @@ public final class Jdapl implements AutoCloseable {
         throw new IllegalArgumentException("dispatchers(" + value + "): at least 1");
       }
       dispatchers = value;
+      return this;
+    }
+
+    /**
+     * How the dispatchers' threads wait. By hand, none does.
+     *
+     * @param value the strategy; {@link WaitStrategy#SPIN_THEN_BLOCK} is the default.
+     * @return this.
+     */
+    public Builder waitStrategy(final WaitStrategy value) {
+      waitStrategy = Objects.requireNonNull(value, "waitStrategy");
       return this;
     }
 

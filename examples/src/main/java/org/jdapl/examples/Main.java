@@ -1,6 +1,8 @@
 package org.jdapl.examples;
 
 import org.jdapl.dat.DatException;
+import org.jdapl.examples.copy.Copy;
+import org.jdapl.examples.pingpong.Pingpong;
 import org.jdapl.examples.quickstart.Quickstart;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -15,7 +17,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "examples/run",
     description = "Small programs that use the DAT API.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {Hello.class, Quickstart.class},
+    subcommands = {Hello.class, Quickstart.class, Copy.class, Pingpong.class},
     footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
 public final class Main {
 
@@ -40,6 +42,7 @@ public final class Main {
 
   static CommandLine commandLine() {
     return new CommandLine(new Main())
+        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler((exception, arguments) -> wrongUse(exception))
         .setExecutionExceptionHandler((exception, command, parsed) -> failure(exception, command));
   }

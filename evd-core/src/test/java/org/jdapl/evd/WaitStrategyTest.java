@@ -1,0 +1,155 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.Delivery;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each wait strategy over each kind of delivery. */
+@Timeout(60)
+class WaitStrategyTest {
+
+  private static final Duration BOUND = Duration.ofSeconds(20);
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  static Stream<Arguments> all() {
+    return Stream.of(WaitStrategy.values())
+        .flatMap(
+            strategy ->
+                Stream.of(Delivery.values()).map(delivery -> Arguments.of(strategy, delivery)));
+  }
+
+  /** A runtime with one dispatcher, whose thread is known by its first upcall. */
+  private static final class Waiter implements AutoCloseable {
+
+    private final SimFabric fabric = SimFabric.realTime();
+    private final Jdapl jdapl;
+    private final InterfaceAdapter ia;
+    private final Evd evd;
+    private final Semaphore upcalls = new Semaphore(0);
+    private final AtomicReference<Thread> dispatcher = new AtomicReference<>();
+
+    Waiter(final WaitStrategy strategy, final Delivery delivery) {
+      jdapl =
+          Jdapl.with(fabric.provider(SimModel.DEFAULT.withDelivery(delivery)))
+              .waitStrategy(strategy)
+              .start();
+      ia = jdapl.open();
+      evd = ia.createEvd(8, EventStream.SOFTWARE);
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              dispatcher.set(Thread.currentThread());
+              upcalls.release();
+            }
+          });
+    }
+
+    void postAndAwaitUpcall() throws InterruptedException {
+      evd.postSoftwareEvent("work");
+      assertThat(upcalls.tryAcquire(BOUND.toSeconds(), TimeUnit.SECONDS)).as("upcall").isTrue();
+    }
+
+    private boolean sleeps() {
+      return dispatcher.get().getState() == Thread.State.TIMED_WAITING;
+    }
+
+    @Override
+    public void close() {
+      ia.closeAbruptly(BOUND);
+      jdapl.close();
+      fabric.close();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void shouldMakeAnUpcallForEachEventOfAnIdleEvd(
+      final WaitStrategy strategy, final Delivery delivery) throws InterruptedException {
+    try (Waiter waiter = new Waiter(strategy, delivery)) {
+      for (int i = 0; i < 1_000; i++) {
+        waiter.postAndAwaitUpcall();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void shouldTakeWhatTheProviderDelivers(final WaitStrategy strategy, final Delivery delivery)
+      throws InterruptedException {
+    try (Waiter waiter = new Waiter(strategy, delivery)) {
+      final CountDownLatch refused = new CountDownLatch(1);
+      final Evd evd = waiter.ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onConnection(final ConnectionEvent event) {
+              refused.countDown();
+            }
+          });
+      waiter
+          .ia
+          .createEndpoint(waiter.ia.createPz(), evd, EndpointAttributes.defaults())
+          .connect(waiter.ia.address(), 1, BOUND, null); // nobody listens
+      assertThat(refused.await(BOUND.toSeconds(), TimeUnit.SECONDS)).as("refused").isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldNeverSleepWhenSpinning(final Delivery delivery) throws InterruptedException {
+    try (Waiter waiter = new Waiter(WaitStrategy.BUSY_SPIN, delivery)) {
+      waiter.postAndAwaitUpcall();
+      final long id = waiter.dispatcher.get().getId();
+      final long enough = THREADS.getThreadCpuTime(id) + BUSY_NANOS;
+      while (THREADS.getThreadCpuTime(id) < enough) {
+        assertThat(waiter.sleeps()).as("asleep").isFalse();
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldSleepWhenBlocking(final Delivery delivery) throws InterruptedException {
+    try (Waiter waiter = new Waiter(WaitStrategy.SPIN_THEN_BLOCK, delivery)) {
+      waiter.postAndAwaitUpcall();
+      while (!waiter.sleeps()) { // bounded by the time-out of the test
+        Thread.onSpinWait();
+      }
+      waiter.postAndAwaitUpcall();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldEndTheThreadOfEachStrategy(final WaitStrategy strategy) throws InterruptedException {
+    final Waiter waiter = new Waiter(strategy, Delivery.PUSH);
+    waiter.postAndAwaitUpcall();
+    waiter.close();
+    waiter.dispatcher.get().join(BOUND.toMillis());
+    assertThat(waiter.dispatcher.get().isAlive()).isFalse();
+  }
+}

@@ -1,0 +1,172 @@
+package org.jdapl.examples.copy;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jdapl.examples.Progress;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Copies a file from a sender to a receiver, which have nothing in common but the network. */
+@Command(
+    name = "copy",
+    header = "Copies a file by RDMA writes.",
+    description = {
+      "A sender reads SOURCE and writes it into a receiver's memory, as long as it has",
+      "credits; the receiver writes TARGET. Both compute a digest, which are compared.",
+      "TARGET gets its name when it is complete. Permissions and times are not copied."
+    },
+    sortOptions = false)
+public final class Copy implements Callable<Integer> {
+
+  private static final long SERVICE = 4712;
+
+  @Parameters(index = "0", paramLabel = "SOURCE", description = "The file to read.")
+  private Path sourcePath;
+
+  @Parameters(index = "1", paramLabel = "TARGET", description = "The file to write.")
+  private Path targetPath;
+
+  @Option(
+      names = "--force",
+      description = {
+        "Replace TARGET if it exists; of a symbolic link,",
+        "the link and not the file it leads to."
+      })
+  private boolean force;
+
+  @Option(
+      names = "--ia",
+      paramLabel = "NAME",
+      defaultValue = "sim",
+      description = "The interface adapter to open (${DEFAULT-VALUE}).")
+  private String ia;
+
+  @Spec private CommandSpec spec;
+
+  private volatile boolean isInterrupted;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    final PrintWriter out = spec.commandLine().getOut();
+    final PrintWriter err = spec.commandLine().getErr();
+    try (Source source = Source.open(sourcePath)) {
+      expectOther();
+      print(copy(source, new Target(targetPath, force)), out);
+      return ExitCode.OK;
+    } catch (final CopyException e) {
+      if (!isInterrupted) {
+        err.println(e.getMessage());
+      }
+      return ExitCode.SOFTWARE;
+    }
+  }
+
+  private void expectOther() throws CopyException {
+    boolean same = false;
+    try {
+      same = Files.isSameFile(sourcePath, targetPath);
+    } catch (final IOException e) {
+      // there is no such target, or what else is wrong will be found soon
+    }
+    if (same) {
+      throw new CopyException(sourcePath + " and " + targetPath + " are the same file");
+    }
+  }
+
+  private Sender.Result copy(final Source source, final Target target)
+      throws CopyException, InterruptedException {
+    try (Receiver receiver = new Receiver(ia, SERVICE, target);
+        Sender sender = new Sender(ia, source);
+        Progress progress =
+            Progress.start(
+                spec.commandLine().getErr(),
+                "copying",
+                Progress.Unit.BYTES,
+                source.size(),
+                sender::written)) {
+      final Thread hook = new Thread(() -> interrupt(target, progress), "copy-interrupt");
+      Runtime.getRuntime().addShutdownHook(hook);
+      try {
+        target.open();
+        return copy(sender, receiver);
+      } finally {
+        target.close();
+        remove(hook);
+      }
+    }
+  }
+
+  private static Sender.Result copy(final Sender sender, final Receiver receiver)
+      throws CopyException, InterruptedException {
+    final FutureTask<Void> receiving =
+        new FutureTask<>(
+            () -> {
+              receiver.receive();
+              return null;
+            });
+    new Thread(receiving, "copy-receiver").start();
+    final Sender.Result result;
+    try {
+      result = sender.send(receiver.address(), SERVICE);
+    } finally {
+      receiver.stop();
+      awaitDone(receiving);
+    }
+    return result;
+  }
+
+  /** Whatever went wrong there, the sender knows. */
+  private static void awaitDone(final FutureTask<Void> receiving) throws InterruptedException {
+    try {
+      receiving.get();
+    } catch (final ExecutionException e) {
+      // told to the sender
+    }
+  }
+
+  /** Runs at the end of the JVM, whose exit status tells the signal. */
+  private void interrupt(final Target target, final Progress progress) {
+    isInterrupted = true;
+    progress.close();
+    final boolean isLeftOut = target.discard();
+    spec.commandLine()
+        .getErr()
+        .println(
+            isLeftOut
+                ? "interrupted; " + targetPath + " was not written"
+                : "interrupted; " + targetPath + " is complete");
+  }
+
+  private static void remove(final Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (final IllegalStateException e) {
+      // it runs
+    }
+  }
+
+  private static void print(final Sender.Result result, final PrintWriter out) {
+    final double seconds = result.nanos() / 1e9;
+    out.printf(
+        Locale.ROOT,
+        "copied %d bytes in %.3f s: %.1f MiB/s%n",
+        result.bytes(),
+        seconds,
+        result.bytes() / seconds / (1 << 20));
+    out.printf("  %-26s%d%n", "chunks", result.chunks());
+    out.printf("  %-26s%d%n", "waited for credits", result.waits());
+    out.printf(
+        "  %-26s%d  (must be %d)%n", "bytes of RDMA writes", result.written(), result.bytes());
+    out.printf("  %-26s%s  (of both sides)%n", "SHA-256", result.digest());
+  }
+}

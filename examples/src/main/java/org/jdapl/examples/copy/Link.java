@@ -1,0 +1,256 @@
+package org.jdapl.examples.copy;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.Dat;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.DtoStatus;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+
+/**
+ * One end of the connection, with a ring of slots for the bytes of the file.
+ *
+ * <p>Its handler does no more than to put the news into an inbox. A thread of the consumer's own
+ * takes them out, and does all that may block there: the handler holds the turn of its EVD, and a
+ * slow disk must not keep it. The inbox needs no bound of its own: what may be in it is bounded by
+ * the requests that may be open and by the credits.
+ */
+final class Link implements AutoCloseable {
+
+  static final int SLOTS = 16;
+  static final int SLOT_BYTES = 256 << 10;
+
+  /** A chunk or a credit for each slot, and the last word. */
+  private static final int MESSAGES = SLOTS + 2;
+
+  private static final String HELLO = "jDAPL copy 1";
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+
+  /** What the thread of the file is told. */
+  sealed interface News permits Established, Arrived, Written, Ended {}
+
+  /** The connection stands. Of the side that connected: where the ring of the peer is. */
+  record Established(int rmrContext, long address) implements News {}
+
+  /** A message of the peer. */
+  record Arrived(Message message) implements News {}
+
+  /** What was in a slot is in the peer's slot. */
+  record Written(int slot, long bytes) implements News {}
+
+  /** The connection is of no use any more. */
+  record Ended(String why) implements News {}
+
+  private final InterfaceAdapter adapter;
+  private final Evd evd;
+  private final Endpoint endpoint;
+  private final Lmr ring;
+  private final Lmr messages; // those that are sent, then those that are received
+  private final BlockingQueue<Integer> freeMessages = new ArrayBlockingQueue<>(MESSAGES);
+  private final BlockingQueue<News> inbox = new LinkedBlockingQueue<>();
+
+  /**
+   * Opens an adapter.
+   *
+   * @param privileges what may be done to the ring.
+   */
+  Link(final String ia, final Privilege... privileges) {
+    adapter = Dat.open(ia);
+    try {
+      evd =
+          adapter.createEvd(
+              2 * MESSAGES + SLOTS,
+              EventStream.DTO,
+              EventStream.CONNECTION,
+              EventStream.CONNECTION_REQUEST,
+              EventStream.ASYNC);
+      adapter.asyncEvd(evd);
+      final ProtectionZone pz = adapter.createPz();
+      ring = pz.createLmr(ByteBuffer.allocateDirect(SLOTS * SLOT_BYTES), privileges);
+      messages =
+          pz.createLmr(
+              ByteBuffer.allocateDirect(2 * MESSAGES * Message.MAX_BYTES),
+              Privilege.LOCAL_READ,
+              Privilege.LOCAL_WRITE);
+      endpoint =
+          adapter.createEndpoint(
+              pz, evd, EndpointAttributes.defaults().withMaxDtos(MESSAGES, MESSAGES + SLOTS));
+      for (int i = 0; i < MESSAGES; i++) {
+        freeMessages.add(i);
+        postReceive(MESSAGES + i);
+      }
+      evd.upcall(new Handler());
+    } catch (final RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  InetAddress address() {
+    return adapter.address();
+  }
+
+  void listen(final long service) {
+    adapter.createPsp(service, evd);
+  }
+
+  void connect(final InetAddress peer, final long service) {
+    endpoint.connect(peer, service, CONNECT_TIMEOUT, UTF_8.encode(HELLO));
+  }
+
+  /** A slot of the ring. */
+  ByteBuffer slot(final int slot) {
+    return ring.buffer().slice(slot * SLOT_BYTES, SLOT_BYTES);
+  }
+
+  /** Writes the first bytes of a slot into the peer's slot of that number. */
+  void write(final int slot, final int length, final Established peer) {
+    final long offset = (long) slot * SLOT_BYTES;
+    posted(
+        endpoint.postRdmaWrite(
+            ring, offset, length, peer.rmrContext(), peer.address() + offset, slot));
+  }
+
+  /** Sends a message; waits for room, which comes, for each request completes. */
+  void send(final Message message) throws InterruptedException {
+    final int number = freeMessages.take();
+    final ByteBuffer buffer = message(number);
+    message.encode(buffer);
+    posted(
+        endpoint.postSend(messages, (long) number * Message.MAX_BYTES, buffer.position(), number));
+  }
+
+  private void postReceive(final int number) {
+    posted(
+        endpoint.postReceive(
+            messages, (long) number * Message.MAX_BYTES, Message.MAX_BYTES, number));
+  }
+
+  private ByteBuffer message(final int number) {
+    return messages.buffer().slice(number * Message.MAX_BYTES, Message.MAX_BYTES);
+  }
+
+  private static void posted(final Outcome outcome) {
+    if (outcome != Outcome.SUCCESS) {
+      throw new IllegalStateException("a post was answered with " + outcome);
+    }
+  }
+
+  /** The next news; null if there are none yet. */
+  News poll() {
+    return inbox.poll();
+  }
+
+  /** The next news; waits for them. */
+  News take() throws InterruptedException {
+    return inbox.take();
+  }
+
+  /** Ends the wait for news, from any thread. */
+  void end(final String why) {
+    inbox.add(new Ended(why));
+  }
+
+  /** Lets what was sent arrive, then ends the connection. */
+  void disconnect() {
+    endpoint.disconnect(Endpoint.Disconnect.GRACEFUL);
+  }
+
+  /** Waits until the connection ended, or the time is over. */
+  void awaitEnd(final Duration bound) throws InterruptedException {
+    final long deadline = System.nanoTime() + bound.toNanos();
+    News news;
+    do {
+      news = inbox.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    } while (news != null && !(news instanceof Ended));
+  }
+
+  @Override
+  public void close() {
+    adapter.closeAbruptly(CLOSE_BOUND);
+  }
+
+  private final class Handler implements EventHandler {
+
+    @Override
+    public void onRequest(final ConnectionRequestEvent event) {
+      final ByteBuffer hello = event.request().privateData();
+      // Zeros may follow.
+      if (!UTF_8.decode(hello).toString().replace("\0", "").equals(HELLO)) {
+        event.request().reject(null);
+        return;
+      }
+      final ByteBuffer whereabouts = ByteBuffer.allocate(Integer.BYTES + Long.BYTES);
+      whereabouts.putInt(ring.rmrContext()).putLong(ring.address()).flip();
+      event.request().accept(endpoint, whereabouts);
+    }
+
+    @Override
+    public void onConnection(final ConnectionEvent event) {
+      if (event.kind() != ConnectionEvent.Kind.ESTABLISHED) {
+        end("the connection ended: " + event.kind());
+        return;
+      }
+      final ByteBuffer whereabouts = event.privateData();
+      if (whereabouts.remaining() >= Integer.BYTES + Long.BYTES) {
+        inbox.add(new Established(whereabouts.getInt(), whereabouts.getLong()));
+      }
+    }
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      final int number = (int) event.cookie();
+      if (event.operation() == DtoOperation.SEND) {
+        freeMessages.add(number);
+      }
+      if (event.status() != DtoStatus.SUCCESS) {
+        if (event.status() != DtoStatus.ERR_FLUSHED) { // else the end of the connection tells why
+          end(event.operation() + " ended with " + event.status());
+        }
+        return;
+      }
+      switch (event.operation()) {
+        case RECEIVE -> {
+          arrived(message(number).limit((int) event.transferredLength()));
+          postReceive(number);
+        }
+        case RDMA_WRITE -> inbox.add(new Written(number, event.transferredLength()));
+        case SEND, RDMA_READ -> {}
+      }
+    }
+
+    private void arrived(final ByteBuffer bytes) {
+      try {
+        inbox.add(new Arrived(Message.decode(bytes)));
+      } catch (final CopyException e) {
+        end(e.getMessage());
+      }
+    }
+
+    @Override
+    public void onAsync(final AsyncEvent event) {
+      end("async error " + event.kind() + ": " + event.reason());
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package org.jdapl.examples.pingpong;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jdapl.dat.Dat;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.evd.WaitStrategy;
+import org.jdapl.examples.Progress;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.VerbsProvider;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Measures round trips.
+ *
+ * <p>How dispatchers wait is chosen where a runtime is composed. So this example composes its own,
+ * with {@code org.jdapl.evd}, while the others know {@code org.jdapl.dat} only.
+ */
+@Command(
+    name = "pingpong",
+    header = "Measures how long a message and its answer take.",
+    description = {
+      "A client sends a message, and the next one when a server answered. Each side has",
+      "a dispatcher of its own."
+    },
+    sortOptions = false)
+public final class Pingpong implements Callable<Integer> {
+
+  /** How a dispatcher waits for work. */
+  enum Wait {
+    SPIN,
+    PARK,
+    CHANNEL;
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private static final long SERVICE = 4713;
+  private static final long WARM_UP = 10_000;
+  private static final long MAX_ITERATIONS = 1_000_000_000_000L;
+  private static final int MAX_SIZE = 16 << 20;
+  private static final long STALL_SECONDS = 20;
+
+  @Option(
+      names = "--iterations",
+      paramLabel = "N",
+      defaultValue = "100000",
+      description = "Round trips to measure (${DEFAULT-VALUE}).")
+  private long iterations;
+
+  @Option(
+      names = "--size",
+      paramLabel = "BYTES",
+      defaultValue = "64",
+      description = "The size of a message, 0 to " + MAX_SIZE + " (${DEFAULT-VALUE}).")
+  private int size;
+
+  @Option(
+      names = "--wait",
+      paramLabel = "HOW",
+      defaultValue = "park",
+      description = {
+        "How a dispatcher waits (${DEFAULT-VALUE}):",
+        "spin     spin all the time; takes a core for each",
+        "park     spin briefly, then park",
+        "channel  spin briefly, then sleep in the",
+        "         provider's event channel"
+      })
+  private Wait wait;
+
+  @Option(
+      names = "--json",
+      description = "Print one JSON object and nothing else, times in nanoseconds.")
+  private boolean json;
+
+  @Option(
+      names = "--ia",
+      paramLabel = "NAME",
+      defaultValue = "sim",
+      description = "The interface adapter to open (${DEFAULT-VALUE}).")
+  private String ia;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (iterations < 1 || iterations > MAX_ITERATIONS) {
+      throw wrong("--iterations must be 1 to " + MAX_ITERATIONS + " and is " + iterations);
+    }
+    if (size < 0 || size > MAX_SIZE) {
+      throw wrong("--size must be 0 to " + MAX_SIZE + " and is " + size);
+    }
+    final PrintWriter out = spec.commandLine().getOut();
+    final PrintWriter err = spec.commandLine().getErr();
+    final VerbsProvider provider = provider();
+    final WaitStrategy strategy =
+        wait == Wait.SPIN ? WaitStrategy.BUSY_SPIN : WaitStrategy.SPIN_THEN_BLOCK;
+    try (Server server = new Server(provider, strategy, size);
+        Client client = new Client(provider, strategy, size, WARM_UP, iterations)) {
+      final String failure = play(client, server);
+      if (failure != null) {
+        err.println(failure);
+        return ExitCode.SOFTWARE;
+      }
+      final Result result =
+          new Result(
+              ia,
+              wait.toString(),
+              size,
+              WARM_UP,
+              client.nanos(),
+              client.statistics(),
+              server.statistics());
+      if (json) {
+        out.println(result.toJson());
+      } else {
+        result.print(out);
+      }
+      return ExitCode.OK;
+    }
+  }
+
+  /** Returns what failed; null if nothing did. */
+  private String play(final Client client, final Server server) throws InterruptedException {
+    server.listen(SERVICE);
+    server.start();
+    client.start();
+    client.connect(server.address(), SERVICE);
+    final Progress progress =
+        Progress.start(
+            spec.commandLine().getErr(),
+            "pingpong",
+            Progress.Unit.TIMES,
+            WARM_UP + iterations,
+            client::done);
+    try {
+      long before = -1;
+      while (!client.await(STALL_SECONDS, TimeUnit.SECONDS)) {
+        final long done = client.done();
+        if (done == before) {
+          return "round trip " + done + " did not end within " + STALL_SECONDS + " s";
+        }
+        before = done;
+      }
+    } finally {
+      progress.close();
+    }
+    return server.failure() != null ? server.failure() : client.failure();
+  }
+
+  private VerbsProvider provider() {
+    final VerbsProvider found =
+        ServiceLoader.load(VerbsProvider.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .filter(provider -> provider.name().equals(ia))
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new DatException(
+                        ReturnType.PROVIDER_NOT_FOUND,
+                        ReturnSubtype.NAME_NOT_REGISTERED,
+                        "no interface adapter is named '"
+                            + ia
+                            + "'; there are "
+                            + Dat.providers()));
+    if (wait == Wait.CHANNEL && found.delivery() != Delivery.CHANNEL) {
+      if (!ia.equals("sim")) {
+        throw wrong("--wait channel: " + ia + " has no event channels; expected spin or park");
+      }
+      return SimFabric.shared().provider(SimModel.DEFAULT.withDelivery(Delivery.CHANNEL));
+    }
+    if (wait == Wait.PARK && found.delivery() == Delivery.CHANNEL) {
+      throw wrong("--wait park: " + ia + " has event channels; expected spin or channel");
+    }
+    return found;
+  }
+
+  private ParameterException wrong(final String what) {
+    return new ParameterException(spec.commandLine(), what);
+  }
+}

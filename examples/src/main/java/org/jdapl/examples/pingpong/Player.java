@@ -1,0 +1,170 @@
+package org.jdapl.examples.pingpong;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.DtoStatus;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EvdStatistics;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.evd.Jdapl;
+import org.jdapl.evd.WaitStrategy;
+import org.jdapl.verbs.VerbsProvider;
+
+/**
+ * One side: a dispatcher, an EVD for everything, an endpoint. It has one receive open, and one
+ * message is on its way at any time, back or forth.
+ */
+abstract class Player implements EventHandler, AutoCloseable {
+
+  private static final int EVD_LENGTH = 64;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+
+  private final int size;
+  private final Jdapl runtime;
+  private final InterfaceAdapter adapter;
+  private final Evd evd;
+  private final Endpoint endpoint;
+  private final Lmr memory; // what is sent, then what is received
+  private final AtomicReference<String> failure = new AtomicReference<>();
+
+  Player(final VerbsProvider provider, final WaitStrategy strategy, final int size) {
+    this.size = size;
+    runtime = Jdapl.with(provider).waitStrategy(strategy).start();
+    try {
+      adapter = runtime.open();
+    } catch (final RuntimeException e) {
+      runtime.close();
+      throw e;
+    }
+    try {
+      evd =
+          adapter.createEvd(
+              EVD_LENGTH,
+              EventStream.DTO,
+              EventStream.CONNECTION,
+              EventStream.CONNECTION_REQUEST,
+              EventStream.ASYNC);
+      adapter.asyncEvd(evd);
+      final ProtectionZone pz = adapter.createPz();
+      memory =
+          pz.createLmr(
+              ByteBuffer.allocateDirect(Math.max(1, 2 * size)),
+              Privilege.LOCAL_READ,
+              Privilege.LOCAL_WRITE);
+      endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      postReceive();
+    } catch (final RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** The connection stands. */
+  abstract void onEstablished();
+
+  /** A message came, and the next one may come. */
+  abstract void onMessage();
+
+  /** Something went wrong; it was noted. */
+  abstract void onFailure();
+
+  final void start() {
+    evd.upcall(this);
+  }
+
+  final void listen(final long service) {
+    adapter.createPsp(service, evd);
+  }
+
+  final void connect(final InetAddress peer, final long service) {
+    endpoint.connect(peer, service, CONNECT_TIMEOUT, null);
+  }
+
+  final InetAddress address() {
+    return adapter.address();
+  }
+
+  /** What went wrong first, or null. From any thread. */
+  final String failure() {
+    return failure.get();
+  }
+
+  /** From any thread. */
+  final EvdStatistics statistics() {
+    return evd.statistics();
+  }
+
+  final void send() {
+    posted(endpoint.postSend(memory, 0, size, 0));
+  }
+
+  private void postReceive() {
+    posted(endpoint.postReceive(memory, size, size, 0));
+  }
+
+  private static void posted(final Outcome outcome) {
+    if (outcome != Outcome.SUCCESS) {
+      throw new IllegalStateException("a post was answered with " + outcome);
+    }
+  }
+
+  @Override
+  public final void onRequest(final ConnectionRequestEvent event) {
+    event.request().accept(endpoint, null);
+  }
+
+  @Override
+  public final void onConnection(final ConnectionEvent event) {
+    if (event.kind() == ConnectionEvent.Kind.ESTABLISHED) {
+      onEstablished();
+    } else {
+      fail("the connection ended: " + event.kind());
+    }
+  }
+
+  @Override
+  public final void onCompletion(final DtoCompletion event) {
+    if (event.status() != DtoStatus.SUCCESS) {
+      fail(event.operation() + " ended with " + event.status());
+    } else if (event.operation() == DtoOperation.RECEIVE) {
+      if (event.transferredLength() == size) {
+        postReceive();
+        onMessage();
+      } else {
+        fail("a message of " + event.transferredLength() + " bytes came");
+      }
+    }
+  }
+
+  @Override
+  public final void onAsync(final AsyncEvent event) {
+    fail("async error " + event.kind() + ": " + event.reason());
+  }
+
+  private void fail(final String what) {
+    failure.compareAndSet(null, what);
+    onFailure();
+  }
+
+  @Override
+  public final void close() {
+    adapter.closeAbruptly(CLOSE_BOUND);
+    runtime.close();
+  }
+}
