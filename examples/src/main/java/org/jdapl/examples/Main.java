@@ -4,6 +4,7 @@ import org.jdapl.dat.DatException;
 import org.jdapl.examples.copy.Copy;
 import org.jdapl.examples.pingpong.Pingpong;
 import org.jdapl.examples.quickstart.Quickstart;
+import org.jdapl.examples.stress.Stress;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -17,7 +18,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "examples/run",
     description = "Small programs that use the DAT API.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {Hello.class, Quickstart.class, Copy.class, Pingpong.class},
+    subcommands = {Hello.class, Quickstart.class, Stress.class, Copy.class, Pingpong.class},
     footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
 public final class Main {
 

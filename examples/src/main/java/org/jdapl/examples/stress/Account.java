@@ -1,0 +1,125 @@
+package org.jdapl.examples.stress;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.ReturnType;
+
+/** What was posted, what came of it, and every promise that was broken. From any thread. */
+final class Account {
+
+  private static final int BREACHES_KEPT = 20;
+
+  /** The books of one stream. */
+  static final class Stream {
+
+    final LongAdder posted = new LongAdder();
+    final LongAdder delivered = new LongAdder();
+
+    /** In the report of a close. */
+    final LongAdder reported = new LongAdder();
+
+    /** Successes that were posted with SUPPRESS. */
+    final LongAdder suppressed = new LongAdder();
+
+    long missing() {
+      return posted.sum() - delivered.sum() - reported.sum() - suppressed.sum();
+    }
+
+    private void print(final PrintWriter out, final String name) {
+      out.printf(
+          Locale.ROOT,
+          "  %-20s%14d%14d%14d%14d%14d%n",
+          name,
+          posted.sum(),
+          delivered.sum(),
+          reported.sum(),
+          suppressed.sum(),
+          missing());
+    }
+  }
+
+  final Stream software = new Stream();
+  final Stream dto = new Stream();
+
+  /** Posted: what the peers' actions and the own ones must lead to. */
+  final Stream connection = new Stream();
+
+  final Stream request = new Stream();
+  final LongAdder dequeued = new LongAdder();
+  final LongAdder refusals = new LongAdder();
+  final LongAdder policyChanges = new LongAdder();
+  final LongAdder connections = new LongAdder();
+  final LongAdder closedEvds = new LongAdder();
+  final LongAdder thrown = new LongAdder();
+
+  /** Of EVDs that are closed. */
+  final LongAdder wakes = new LongAdder();
+
+  final LongAdder sleeps = new LongAdder();
+
+  private final ConcurrentLinkedQueue<String> breaches = new ConcurrentLinkedQueue<>();
+  private final AtomicLong breachCount = new AtomicLong();
+
+  /** A promise was broken. */
+  void breach(final String what) {
+    if (breachCount.incrementAndGet() <= BREACHES_KEPT) {
+      breaches.add(what);
+    }
+  }
+
+  /** A call was refused. Misuse at the wrong moment is answered so; anything else is a breach. */
+  void refused(final DatException answer) {
+    if (answer.type() != ReturnType.INVALID_STATE && answer.type() != ReturnType.INVALID_HANDLE) {
+      breach("a call was answered with " + answer);
+    }
+    refusals.increment();
+  }
+
+  boolean isBreached() {
+    return breachCount.get() > 0;
+  }
+
+  long breachCount() {
+    return breachCount.get();
+  }
+
+  List<String> breaches() {
+    return List.copyOf(breaches);
+  }
+
+  long delivered() {
+    return software.delivered.sum()
+        + dto.delivered.sum()
+        + connection.delivered.sum()
+        + request.delivered.sum();
+  }
+
+  /** Balances the books: what is missing is a breach. */
+  void balance() {
+    balance("SOFTWARE", software);
+    balance("DTO", dto);
+    balance("CONNECTION", connection);
+    balance("CONNECTION_REQUEST", request);
+  }
+
+  private void balance(final String name, final Stream stream) {
+    if (stream.missing() != 0) {
+      breach(name + ": " + stream.missing() + " events are missing (below 0: came twice)");
+    }
+  }
+
+  void print(final PrintWriter out) {
+    out.printf(
+        "%n  %-20s%14s%14s%14s%14s%14s%n",
+        "", "posted", "delivered", "reported", "suppressed", "missing");
+    software.print(out, "SOFTWARE");
+    dto.print(out, "DTO");
+    connection.print(out, "CONNECTION");
+    request.print(out, "CONNECTION_REQUEST");
+  }
+}

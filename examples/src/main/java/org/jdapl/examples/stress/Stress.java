@@ -1,0 +1,186 @@
+package org.jdapl.examples.stress;
+
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jdapl.evd.Jdapl;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Everything at once, and then the account. */
+@Command(
+    name = "stress",
+    header = "Does everything at once, and balances the books at the end.",
+    description = {
+      "Posters of software events, connections with traffic both ways that end in every",
+      "way and begin again, policies that change all the time, dequeues, EVDs that are",
+      "closed in the middle, a slow consumer and one that throws: on real threads, for a",
+      "given time. It checks that each event came once, in order, and no more upcalls at",
+      "once than may be. What is done follows from the seed; what the threads make of it",
+      "does not."
+    },
+    sortOptions = false)
+public final class Stress implements Callable<Integer> {
+
+  private static final int MAX_POSTERS = 64;
+  private static final int MAX_CONNECTIONS = 60;
+  private static final long LINE_PERIOD = TimeUnit.SECONDS.toNanos(10);
+  private static final long TERMINAL_PERIOD = TimeUnit.SECONDS.toNanos(1);
+
+  @Option(
+      names = "--time",
+      paramLabel = "SECONDS",
+      defaultValue = "30",
+      description = "How long (${DEFAULT-VALUE}).")
+  private long seconds;
+
+  @Option(
+      names = "--posters",
+      paramLabel = "P",
+      defaultValue = "2",
+      description =
+          "Threads that post software events, 1 to " + MAX_POSTERS + " (${DEFAULT-VALUE}).")
+  private int posters;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "Q",
+      defaultValue = "8",
+      description = "Connections at once, 1 to " + MAX_CONNECTIONS + " (${DEFAULT-VALUE}).")
+  private int connections;
+
+  @Option(
+      names = "--dispatchers",
+      paramLabel = "N",
+      defaultValue = "2",
+      description = "Threads that give the EVDs their turns (${DEFAULT-VALUE}).")
+  private int dispatchers;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "SEED",
+      description = "Where all choices come from; another one each time by default.")
+  private Long seed;
+
+  @Option(
+      names = "--ia",
+      paramLabel = "NAME",
+      defaultValue = "sim",
+      description = "The interface adapter to open (${DEFAULT-VALUE}).")
+  private String ia;
+
+  @Spec private CommandSpec spec;
+
+  @Override
+  public Integer call() throws Exception {
+    requireRange("--time", seconds, TimeUnit.DAYS.toSeconds(365));
+    requireRange("--posters", posters, MAX_POSTERS);
+    requireRange("--connections", connections, MAX_CONNECTIONS);
+    requireRange("--dispatchers", dispatchers, MAX_POSTERS);
+    final long chosen = seed != null ? seed : System.nanoTime() & 0xFFFF_FFFFL;
+    // Its consumer throws on purpose, thousands of times.
+    System.setProperty("org.slf4j.simpleLogger.log.org.jdapl.dat.Evd", "off");
+
+    final PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "stress for %d s, seed %d: %d posters, %d connections, %d dispatchers on %s%n",
+        seconds, chosen, posters, connections, dispatchers, ia);
+    out.flush();
+    final Account account = new Account();
+    try (Jdapl jdapl = Jdapl.with(ia).dispatchers(dispatchers).start()) {
+      final Arena arena = new Arena(jdapl, account, chosen, posters, connections);
+      try {
+        run(arena, account);
+      } finally {
+        arena.finish();
+      }
+    }
+    account.balance();
+    account.print(out);
+    printMore(out, account);
+    out.flush();
+    return verdict(account, chosen);
+  }
+
+  /** Lets it go on until the time is over or something went wrong. */
+  private void run(final Arena arena, final Account account) throws InterruptedException {
+    final boolean terminal = Boolean.getBoolean("jdapl.examples.terminal");
+    final PrintWriter err = spec.commandLine().getErr();
+    final long start = System.nanoTime();
+    final long end = start + TimeUnit.SECONDS.toNanos(seconds);
+    long nextLine = start;
+    long eventsBefore = 0;
+    long lineBefore = start;
+    arena.start();
+    while (System.nanoTime() - end < 0 && !account.isBreached()) {
+      Thread.sleep(100);
+      final long now = System.nanoTime();
+      arena.checkProgress(now);
+      if (now - nextLine >= 0) {
+        final long events = account.delivered();
+        err.printf(
+            Locale.ROOT,
+            "%s%4d s: %,14d events, %,11.0f/s, %,9d wakes, %,8d connections, %,9d policy changes%s",
+            terminal ? "\r" : "",
+            TimeUnit.NANOSECONDS.toSeconds(now - start),
+            events,
+            (events - eventsBefore) * 1e9 / Math.max(1, now - lineBefore),
+            arena.wakes(),
+            account.connections.sum(),
+            account.policyChanges.sum(),
+            terminal ? "" : System.lineSeparator());
+        err.flush();
+        eventsBefore = events;
+        lineBefore = now;
+        nextLine = now + (terminal ? TERMINAL_PERIOD : LINE_PERIOD);
+      }
+    }
+    if (terminal) {
+      err.println();
+    }
+  }
+
+  private static void printMore(final PrintWriter out, final Account account) {
+    out.printf(Locale.ROOT, "%n");
+    print(out, "events", account.delivered());
+    print(out, "arm-idle-wake cycles", account.wakes.sum());
+    print(out, "dispatchers slept", account.sleeps.sum());
+    print(out, "connections", account.connections.sum());
+    print(out, "policy changes", account.policyChanges.sum());
+    print(out, "dequeued", account.dequeued.sum());
+    print(out, "calls refused, as they should", account.refusals.sum());
+    print(out, "handler failures, on purpose", account.thrown.sum());
+    print(out, "EVDs closed", account.closedEvds.sum());
+  }
+
+  private static void print(final PrintWriter out, final String what, final long count) {
+    out.printf(Locale.ROOT, "  %-32s%,16d%n", what, count);
+  }
+
+  private int verdict(final Account account, final long chosen) {
+    final PrintWriter err = spec.commandLine().getErr();
+    if (!account.isBreached()) {
+      spec.commandLine()
+          .getOut()
+          .println("posted = delivered + reported + suppressed: all is well");
+      return ExitCode.OK;
+    }
+    account.breaches().forEach(breach -> err.println("BREACH: " + breach));
+    err.printf(
+        "FAILED: %d breaches; again with --seed %d --posters %d --connections %d --dispatchers %d%n",
+        account.breachCount(), chosen, posters, connections, dispatchers);
+    return ExitCode.SOFTWARE;
+  }
+
+  private void requireRange(final String option, final long value, final long most) {
+    if (value < 1 || value > most) {
+      throw new ParameterException(
+          spec.commandLine(), option + " must be 1 to " + most + " and is " + value);
+    }
+  }
+}
