@@ -85,7 +85,8 @@ public interface Evd extends DatObject {
    * @param handler gets the events.
    * @param concurrency how many upcalls may run at once.
    * @param when what to do about events that are there already.
-   * @throws DatException INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE while a {@link #teardown} waits, except inside the upcall it
+   *     waits for, where the call has no effect; INVALID_HANDLE if closed.
    */
   void upcall(EventHandler handler, Concurrency concurrency, Invoke when);
 
@@ -96,7 +97,7 @@ public interface Evd extends DatObject {
    *
    * @param handler told once.
    * @param when what to do about events that are there already.
-   * @throws DatException INVALID_HANDLE if closed.
+   * @throws DatException as {@link #upcall(EventHandler, Concurrency, Invoke)}.
    */
   void notifyOnce(NotifyHandler handler, Invoke when);
 
@@ -111,7 +112,9 @@ public interface Evd extends DatObject {
 
   /**
    * Disables upcalls and waits until none is running (dat_evd_modify_upcall with
-   * DAT_UPCALL_TEARDOWN). Inside any upcall it does not wait; see {@link #teardownAsync}.
+   * DAT_UPCALL_TEARDOWN). Until then nobody can enable them, so that it ends as soon as the running
+   * upcall returned. Inside any upcall it does not wait; see {@link #teardownAsync}. Inside an
+   * upcall of this EVD it is a {@link #disable}, which that upcall may take back.
    *
    * @throws DatException INVALID_HANDLE if closed; ABORT if interrupted while waiting (upcalls are
    *     disabled all the same).

@@ -69,6 +69,9 @@ final class EvdImpl implements Evd {
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
 
+  /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
+  private int teardowns;
+
   private volatile Target target = new Target(null, null);
   private volatile boolean draining;
   private volatile long slowAfterNanos = SLOW_AFTER;
@@ -692,6 +695,10 @@ final class EvdImpl implements Evd {
   private void setPolicy(final Target to, final long policy) {
     final long before;
     synchronized (policyLock) {
+      if (to != null && teardowns > 0) {
+        checkTeardownAllows();
+        return;
+      }
       if (to != null) {
         target = to;
       }
@@ -700,10 +707,23 @@ final class EvdImpl implements Evd {
     publish(before, EvdState.SET_POLICY, policy);
   }
 
+  /** An upcall that is torn down cannot know it, and its wish to go on has no effect. */
+  private void checkTeardownAllows() {
+    if (!Dispatcher.isInUpcallOf(this)) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE,
+          name + ": a teardown waits for its upcall to return; enable upcalls when that is done");
+    }
+  }
+
   @Override
   public void disable() {
     checkOpen("disable");
     setPolicy(null, EvdState.DISABLED);
+    afterDisable();
+  }
+
+  private void afterDisable() {
     if (draining) {
       signal(EvdState.CONTROL);
     }
@@ -733,9 +753,22 @@ final class EvdImpl implements Evd {
   }
 
   private CompletableFuture<Void> disableAndQuiesce() {
-    disable();
+    checkOpen("teardown");
+    // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
+    final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
+    synchronized (policyLock) {
+      setPolicy(null, EvdState.DISABLED);
+      teardowns += counted;
+    }
+    afterDisable();
     final CompletableFuture<Void> done = new CompletableFuture<>();
-    whenQuiet(() -> done.complete(null));
+    whenQuiet(
+        () -> {
+          synchronized (policyLock) {
+            teardowns -= counted;
+          }
+          done.complete(null);
+        });
     return done;
   }
 

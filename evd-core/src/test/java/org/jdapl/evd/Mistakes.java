@@ -209,6 +209,12 @@ final class Mistakes {
                 "return (s & RUNNING) >>> 16 <= (s & LIMIT) >>> LIMIT_SHIFT;"),
             Mistake.of(
                 "U05",
+                "upcalls are enabled while a teardown waits",
+                "EvdImpl.java",
+                "if (to != null && teardowns > 0) {",
+                "if (to != null && teardowns > 99) {"),
+            Mistake.of(
+                "U05",
                 "teardown does not wait for the running upcall",
                 "EvdState.java",
                 "return (s & (UPCALL | RUNNING | POLICY)) == 0;",

@@ -18,11 +18,13 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -241,5 +243,15 @@ public abstract class Contract {
       throw new IllegalStateException("the threads of the test did not start together", e);
     }
     body.run();
+  }
+
+  /** All ways to enable an upcall. */
+  static List<Runnable> enablings(final Evd evd, final Recorder seen) {
+    return List.of(
+        () -> evd.upcall(seen),
+        () -> evd.upcall(seen, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW),
+        () -> evd.upcall(seen, Concurrency.many(2), Invoke.ON_ANY),
+        () -> evd.notifyOnce(ready -> {}, Invoke.ON_ANY),
+        () -> evd.notifyOnce(ready -> {}, Invoke.ON_NEW));
   }
 }

@@ -1182,14 +1182,4 @@ public abstract class UpcallContract extends Contract {
   private static Concurrency many(final int limit) {
     return Concurrency.many(limit);
   }
-
-  /** All ways to enable an upcall. */
-  private static List<Runnable> enablings(final Evd evd, final Recorder seen) {
-    return List.of(
-        () -> evd.upcall(seen),
-        () -> evd.upcall(seen, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW),
-        () -> evd.upcall(seen, many(2), Invoke.ON_ANY),
-        () -> evd.notifyOnce(ready -> {}, Invoke.ON_ANY),
-        () -> evd.notifyOnce(ready -> {}, Invoke.ON_NEW));
-  }
 }

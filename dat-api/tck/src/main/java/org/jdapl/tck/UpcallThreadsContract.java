@@ -192,6 +192,57 @@ public abstract class UpcallThreadsContract extends Contract {
   }
 
   @Test
+  void required_U05_teardownEndsThoughTheUpcallEnablesAgain() {
+    final Evd evd = softwareEvd(16);
+    final Recorder seen = recorder(evd);
+    int before = 0;
+    for (final Runnable enabling : enablings(evd, seen)) {
+      final CountDownLatch release = new CountDownLatch(1);
+      seen.at(
+          before + 1,
+          () -> {
+            hold(release);
+            enabling.run();
+          });
+      evd.upcall(seen);
+      post(evd, 1);
+      awaitCount(seen, before + 1, "the upcall; it is held");
+
+      final CompletionStage<Void> done = evd.teardownAsync();
+      release.countDown();
+      await(done, "the teardown, whose upcall enables again");
+      assertThat(evd.policy()).as(why("after teardown")).isEqualTo(UpcallPolicy.DISABLED);
+      post(evd, 2);
+      bench.settle();
+      succeeds(seen.take(), "no upcall took it");
+      before = seen.count();
+    }
+  }
+
+  @Test
+  void required_U05_nobodyElseEnablesWhileATeardownWaits() {
+    final Evd evd = softwareEvd(16);
+    final Recorder seen = recorder(evd);
+    final CountDownLatch release = new CountDownLatch(1);
+    seen.at(1, () -> hold(release));
+    evd.upcall(seen);
+    post(evd, 1, 2);
+    awaitCount(seen, 1, "the first upcall; it is held");
+
+    final CompletionStage<Void> done = evd.teardownAsync();
+    refused(ReturnType.INVALID_STATE, "upcall during a teardown", () -> evd.upcall(seen));
+    refused(
+        ReturnType.INVALID_STATE,
+        "notifyOnce during a teardown",
+        () -> evd.notifyOnce(ready -> {}, Invoke.ON_ANY));
+    release.countDown();
+    await(done, "the return of the upcall");
+    assertThat(seen.count()).as(why("it was the last")).isEqualTo(1);
+    evd.upcall(seen);
+    awaitCount(seen, 2, "the upcall that was enabled after the teardown");
+  }
+
+  @Test
   void required_U07_dequeueByAnotherThreadDuringAnUpcallIsRefused() {
     final Evd evd = softwareEvd(8);
     final Recorder seen = recorder(evd);
