@@ -261,6 +261,10 @@ final class Merger {
       stash.release(entry);
       return false;
     }
+    if (queue.isSwept()) {
+      sweep(queue, slot, entry);
+      return false;
+    }
     handOut(endpoint, queue, slot, entry, to);
     return true;
   }
@@ -355,18 +359,22 @@ final class Merger {
   private void sweep(final WorkQueue queue, final int entry) {
     final int slot = queue.locate(stash.wrId(entry));
     if (slot < 0) {
-      evd.counters().increment(Counters.DROPPED);
+      drop(entry);
     } else {
-      final boolean success = stash.status(entry) == WcStatus.SUCCESS;
-      if (queue.isMarker(slot)) {
-        queue.flush();
-      } else if (success && queue.isSuppressed(slot)) {
-        queue.countSuppressed();
-      } else {
-        queue.report(slot, success ? DrainReport.Status.SUCCESS : DrainReport.Status.FLUSHED);
-      }
-      queue.complete(slot);
+      sweep(queue, slot, entry);
     }
+  }
+
+  private void sweep(final WorkQueue queue, final int slot, final int entry) {
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    if (queue.isMarker(slot)) {
+      queue.flush();
+    } else if (success && queue.isSuppressed(slot)) {
+      queue.countSuppressed();
+    } else {
+      queue.sweep(slot, success ? DrainReport.Status.SUCCESS : DrainReport.Status.FLUSHED);
+    }
+    queue.complete(slot);
     stash.release(entry);
   }
 

@@ -65,6 +65,7 @@ final class WorkQueue extends Guard {
   private volatile int markersCompleted;
   private long suppressed;
   private boolean flushing;
+  private boolean swept;
   private boolean drained;
   private final List<DrainReport.Request> report = new ArrayList<>(0);
 
@@ -353,7 +354,17 @@ final class WorkQueue extends Guard {
     counters.increment(Counters.SUPPRESSED);
   }
 
-  void report(final int slot, final DrainReport.Status status) {
+  /** A completion goes into the report, and so must those after it: they would overtake it. */
+  void sweep(final int slot, final DrainReport.Status status) {
+    swept = true;
+    report(slot, status);
+  }
+
+  boolean isSwept() {
+    return swept;
+  }
+
+  private void report(final int slot, final DrainReport.Status status) {
     report.add(
         new DrainReport.Request(
             requests ? DrainReport.Queue.REQUEST : DrainReport.Queue.RECEIVE,

@@ -328,6 +328,12 @@ final class Mistakes {
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        forced = true;"),
         Mistake.of(
+            "E02",
+            "completions overtake those that were swept into the report",
+            "Merger.java",
+            "    if (queue.isSwept()) {",
+            "    if (queue == null) {"),
+        Mistake.of(
             "T02",
             "what was swept is not in the report",
             "WorkQueue.java",

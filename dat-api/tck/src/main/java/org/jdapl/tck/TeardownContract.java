@@ -3,9 +3,11 @@ package org.jdapl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionRequest;
@@ -121,6 +123,32 @@ public abstract class TeardownContract extends Contract {
         .as(why("open receives are drained as flushed before anything is destroyed"))
         .hasSize(4)
         .allMatch(request -> request.status() == Status.FLUSHED);
+  }
+
+  @Test
+  void required_E02_noCompletionOvertakesOneInTheReport() {
+    for (int rounds = 0; rounds < 12; rounds++) {
+      final Pair pair = Pair.connected(this);
+      pair.passive.evd.teardown();
+      pair.arrive(0, 4);
+      pair.passive.receives(4, 8);
+      final long before = pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE).size();
+
+      final CompletionStage<DrainReport> closing = pair.passive.endpoint.closeAsync(BOUND);
+      final int enableAfter = rounds;
+      final AtomicInteger looks = new AtomicInteger();
+      await(() -> looks.getAndIncrement() == enableAfter, "some rounds of the close");
+      pair.passive.enable(); // in the middle of the close
+      final DrainReport report = await(closing, "the close");
+
+      final List<Long> all =
+          new ArrayList<>(pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE));
+      final long handedOut = all.size() - before;
+      report.requests().forEach(request -> all.add(request.cookie()));
+      assertThat(all)
+          .as(why(handedOut + " handed out, then those in the report, in the order of the posts"))
+          .containsExactlyElementsOf(range(0, 12));
+    }
   }
 
   @Test

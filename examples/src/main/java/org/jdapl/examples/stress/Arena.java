@@ -269,14 +269,20 @@ final class Arena {
   }
 
   private void await(final String what, final BooleanSupplier condition) {
-    final long deadline = System.nanoTime() + Link.BOUND.toNanos();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - deadline > 0) {
-        account.breach("waited in vain for " + what + ":\n" + this);
-        return;
-      }
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    if (!reached(condition)) {
+      account.breach("waited in vain for " + what + ":\n" + this);
     }
+  }
+
+  /** Waits for something, within a bound. */
+  static boolean reached(final BooleanSupplier condition) {
+    final long deadline = System.nanoTime() + Link.BOUND.toNanos();
+    boolean is = condition.getAsBoolean();
+    while (!is && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+      is = condition.getAsBoolean();
+    }
+    return is;
   }
 
   @Override

@@ -6,6 +6,8 @@ import static org.jdapl.dat.Privilege.REMOTE_WRITE;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import org.jdapl.dat.CompletionFlags;
@@ -13,6 +15,7 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
@@ -41,14 +44,18 @@ final class Link {
   private static final int RECEIVES = 32;
   private static final int REQUESTS = 32;
 
-  /** A slot for each request, and one that the peer writes into. */
-  private static final int MEMORY = (RECEIVES + REQUESTS + 1) * Long.BYTES;
+  /** One more than may be open: the one that is filled for a post that is refused. */
+  private static final int REQUEST_SLOTS = REQUESTS + 1;
+
+  /** The slots, and one that the peer writes into. */
+  private static final int MEMORY = (RECEIVES + REQUEST_SLOTS + 1) * Long.BYTES;
 
   private static final EndpointAttributes ATTRIBUTES =
       EndpointAttributes.defaults().withMaxDtos(RECEIVES, REQUESTS).withRetries(7, 7);
 
   private static final int INDEX_SHIFT = 48;
   private static final int ROUND_SHIFT = 32;
+  private static final int NUMBER_SHIFT = 8;
 
   private final int index;
   private final Account account;
@@ -63,6 +70,7 @@ final class Link {
   private int round;
   private long messages;
   private boolean requested;
+  private boolean isOver;
   private boolean stopping;
 
   Link(
@@ -92,10 +100,13 @@ final class Link {
     return round & 0x1FFF;
   }
 
-  // Cookies: the link, the round, and the number of the request in its queue.
+  // Cookies: the link, the round, the number of the request in its queue, and its slot.
 
-  private long cookie(final long number) {
-    return (long) index << INDEX_SHIFT | (long) round() << ROUND_SHIFT | number;
+  private long cookie(final long number, final int slot) {
+    return (long) index << INDEX_SHIFT
+        | (long) round() << ROUND_SHIFT
+        | number << NUMBER_SHIFT
+        | slot;
   }
 
   static int index(final long cookie) {
@@ -107,7 +118,11 @@ final class Link {
   }
 
   static long number(final long cookie) {
-    return cookie & 0xFFFF_FFFFL;
+    return (cookie & 0xFFFF_FFFFL) >>> NUMBER_SHIFT;
+  }
+
+  private static int slot(final long cookie) {
+    return (int) cookie & 0xFF;
   }
 
   static boolean isReceive(final DtoOperation operation) {
@@ -131,6 +146,7 @@ final class Link {
     }
     round++;
     requested = false;
+    isOver = false;
     messages = random.nextInt(20, 2000);
     client.open();
     server.open();
@@ -145,19 +161,19 @@ final class Link {
   }
 
   synchronized void onRequest(final ConnectionRequest request, final int ofRound) {
-    if (ofRound != round || server.state != End.State.OPEN) {
-      if (ofRound != round) {
-        account.request.posted.increment(); // its round is over, and could not know
-      } else {
-        requested = true;
-      }
+    if (ofRound != round || isOver) {
+      account.request.posted.increment(); // its round could not know
       request.reject(null);
-    } else {
-      if (requested) {
-        account.breach("link " + index + " round " + round + " was asked twice");
-      }
-      requested = true;
+      return;
+    }
+    if (requested) {
+      account.breach("link " + index + " round " + round + " was asked twice");
+    }
+    requested = true;
+    if (server.state == End.State.OPEN) {
       request.accept(server.endpoint, null);
+    } else {
+      request.reject(null);
     }
   }
 
@@ -168,6 +184,7 @@ final class Link {
       }
       return;
     }
+    isOver = true;
     if (requested || client.answered) {
       account.request.posted.increment();
     }
@@ -234,6 +251,7 @@ final class Link {
     private long receivesPosted;
     private long requestsPosted;
     private long dtosDelivered;
+    private final Map<Queue, Long> lastDelivered = new EnumMap<>(Queue.class);
     private long connectionEvents;
     private long sent;
     private long received;
@@ -261,6 +279,7 @@ final class Link {
       receivesPosted = 0;
       requestsPosted = 0;
       dtosDelivered = 0;
+      lastDelivered.clear();
       connectionEvents = 0;
       sent = 0;
       received = 0;
@@ -270,8 +289,8 @@ final class Link {
       endpoint = station.ia().createEndpoint(pz, station.evd(), ATTRIBUTES);
       links.opened(endpoint, this);
       become(State.OPEN);
-      for (int i = 0; i < RECEIVES; i++) {
-        postReceive();
+      for (int slot = 0; slot < RECEIVES; slot++) {
+        postReceive(slot);
       }
     }
 
@@ -280,10 +299,13 @@ final class Link {
       changedAt = System.nanoTime();
     }
 
-    private void postReceive() {
-      final int slot = (int) (receivesPosted % RECEIVES) * Long.BYTES;
-      if (accepted(endpoint.postReceive(slots, slot, Long.BYTES, cookie(receivesPosted)))) {
+    private void postReceive(final int slot) {
+      final long offset = (long) slot * Long.BYTES;
+      final long cookie = cookie(receivesPosted, slot);
+      if (accepted(endpoint.postReceive(slots, offset, Long.BYTES, cookie))) {
         receivesPosted++;
+      } else {
+        account.breach(this + ": no room for a receive that just became free");
       }
     }
 
@@ -317,22 +339,25 @@ final class Link {
     }
 
     private Outcome send() {
-      final int slot = (RECEIVES + (int) (requestsPosted % REQUESTS)) * Long.BYTES;
-      slots.buffer().putLong(slot, sent);
-      return endpoint.postSend(
-          segments.clear().add(slots, slot, Long.BYTES), cookie(requestsPosted), null, flags());
+      final int slot = RECEIVES + (int) (requestsPosted % REQUEST_SLOTS);
+      slots.buffer().putLong(slot * Long.BYTES, sent);
+      return endpoint.postSend(segment(slot), cookie(requestsPosted, slot), null, flags());
     }
 
     private Outcome write() {
       final End peer = this == client ? server : client;
-      final int slot = (RECEIVES + (int) (requestsPosted % REQUESTS)) * Long.BYTES;
+      final int slot = RECEIVES + (int) (requestsPosted % REQUEST_SLOTS);
       return endpoint.postRdmaWrite(
-          segments.clear().add(slots, slot, Long.BYTES),
+          segment(slot),
           peer.slots.rmrContext(),
           peer.slots.address() + MEMORY - Long.BYTES,
-          cookie(requestsPosted),
+          cookie(requestsPosted, slot),
           null,
           flags());
+    }
+
+    private Segments segment(final int slot) {
+      return segments.clear().add(slots, (long) slot * Long.BYTES, Long.BYTES);
     }
 
     private int flags() {
@@ -342,15 +367,17 @@ final class Link {
     void onCompletion(final DtoCompletion event) {
       synchronized (Link.this) {
         dtosDelivered++;
+        final Queue queue = isReceive(event.operation()) ? Queue.RECEIVE : Queue.REQUEST;
+        lastDelivered.merge(queue, number(event.cookie()), Math::max);
         if (event.status() == DtoStatus.SUCCESS && isReceive(event.operation())) {
-          final int slot = (int) (number(event.cookie()) % RECEIVES) * Long.BYTES;
-          final long message = slots.buffer().getLong(slot);
+          final int slot = slot(event.cookie());
+          final long message = slots.buffer().getLong(slot * Long.BYTES);
           if (message != number(event.cookie())) {
             account.breach(this + ": message " + message + " came as " + event);
           }
           received++;
           if (state == State.OPEN) {
-            postReceive();
+            postReceive(slot);
           }
         }
         pump();
@@ -443,6 +470,18 @@ final class Link {
                     dtosDelivered,
                     report.suppressed(),
                     report.requests().size()));
+      }
+      for (final DrainReport.Request request : report.requests()) {
+        if (number(request.cookie()) <= lastDelivered.getOrDefault(request.queue(), -1L)) {
+          account.breach(
+              "%s: %s number %d is reported as %s, and %d was delivered"
+                  .formatted(
+                      this,
+                      request.queue(),
+                      number(request.cookie()),
+                      request.status(),
+                      lastDelivered.get(request.queue())));
+        }
       }
       account.dto.reported.add(report.requests().size());
       account.dto.suppressed.add(report.suppressed());
