@@ -20,6 +20,7 @@ final class Client extends Player {
   private final long iterations;
   private final Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
   private final AtomicLong measured = new AtomicLong(); // only the handler changes it
+  private final CountDownLatch warm = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
   private long warmUp;
   private long coldUntil;
@@ -54,7 +55,10 @@ final class Client extends Player {
       measured.lazySet(measured.get() + 1);
     } else {
       warmUp++;
-      isWarm = warmUp == WARM_UP || now - coldUntil >= 0;
+      if (warmUp == WARM_UP || now - coldUntil >= 0) {
+        isWarm = true;
+        warm.countDown();
+      }
     }
     if (measured.get() < iterations) {
       ping();
@@ -65,6 +69,7 @@ final class Client extends Player {
 
   @Override
   void onFailure() {
+    warm.countDown();
     finished.countDown();
   }
 
@@ -73,9 +78,14 @@ final class Client extends Player {
     return measured.get();
   }
 
-  /** Waits until all is done or something failed; false if the time is over first. */
-  boolean await(final long timeout, final TimeUnit unit) throws InterruptedException {
-    return finished.await(timeout, unit);
+  /** Opens when those to warm up were made, or something failed. */
+  CountDownLatch warm() {
+    return warm;
+  }
+
+  /** Opens when all were made, or something failed. */
+  CountDownLatch finished() {
+    return finished;
   }
 
   /** How many round trips were made before; to be asked when all is done. */

@@ -149,6 +149,15 @@ public final class Pingpong implements Callable<Integer> {
     server.start();
     client.start();
     client.connect(server.address(), SERVICE);
+    final boolean isWarm = client.warm().await(STALL_SECONDS, TimeUnit.SECONDS);
+    if (!isWarm || !measure(client)) {
+      return "no answer for " + STALL_SECONDS + " s after " + client.measured() + " round trips";
+    }
+    return server.failure() != null ? server.failure() : client.failure();
+  }
+
+  /** Waits for all round trips; false if one does not end. */
+  private boolean measure(final Client client) throws InterruptedException {
     final Progress progress =
         Progress.start(
             spec.commandLine().getErr(),
@@ -158,17 +167,16 @@ public final class Pingpong implements Callable<Integer> {
             client::measured);
     try {
       long before = -1;
-      while (!client.await(STALL_SECONDS, TimeUnit.SECONDS)) {
-        final long done = client.measured();
-        if (done == before) {
-          return "the round trip after " + done + " did not end within " + STALL_SECONDS + " s";
+      while (!client.finished().await(STALL_SECONDS, TimeUnit.SECONDS)) {
+        if (client.measured() == before) {
+          return false;
         }
-        before = done;
+        before = client.measured();
       }
+      return true;
     } finally {
       progress.close();
     }
-    return server.failure() != null ? server.failure() : client.failure();
   }
 
   private VerbsProvider provider() {

@@ -123,17 +123,24 @@ class TransferTest {
       final CompletableFuture<CopyException> received = receive(receiver);
       link.connect(receiver.address(), SERVICE);
       play.with(link, (Link.Established) link.take());
-      Link.News news = link.take();
-      while (!(news instanceof Link.Arrived arrived
-          && arrived.message().kind() == Message.Kind.FAILED)) {
-        news = link.take();
-      }
+      final Message answer = answer(link);
+      assertThat(answer.kind()).isEqualTo(Message.Kind.FAILED);
       link.disconnect();
       failure = received.get();
-      assertThat(((Link.Arrived) news).message().text()).isEqualTo(failure.getMessage());
+      assertThat(answer.text()).isEqualTo(failure.getMessage());
     }
     assertThat(directory).isEmptyDirectory();
     return failure;
+  }
+
+  /** The first message that is no credit. */
+  private static Message answer(final Link link) throws InterruptedException {
+    while (true) {
+      if (link.take() instanceof Link.Arrived arrived
+          && arrived.message().kind() != Message.Kind.CREDIT) {
+        return arrived.message();
+      }
+    }
   }
 
   private interface Play {
