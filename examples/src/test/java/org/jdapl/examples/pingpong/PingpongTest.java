@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class PingpongTest {
 
-  private static final int ITERATIONS = 2_000;
+  private static final int ITERATIONS = 500;
 
   private static Run pingpong(final String options) {
     return Run.of(("pingpong --iterations " + ITERATIONS + " " + options).strip().split(" +"));
