@@ -28,7 +28,7 @@ public final class Progress implements AutoCloseable {
   private static final long LINE_DELAY_MILLIS = 2_000;
   private static final long LINE_PERIOD_MILLIS = 5_000;
   private static final int COLUMNS = 79;
-  private static final int BAR_LENGTH = 20;
+  private static final int BAR_LENGTH = 14;
 
   private final PrintWriter to;
   private final String what;
@@ -138,8 +138,9 @@ public final class Progress implements AutoCloseable {
       return count + " B";
     }
     final int power = Math.min(6, (63 - Long.numberOfLeadingZeros(count)) / 10);
+    final double scaled = count / Math.pow(1 << 10, power);
     return String.format(
-        Locale.ROOT, "%.1f %ciB", count / Math.pow(1 << 10, power), "KMGTPE".charAt(power - 1));
+        Locale.ROOT, scaled < 100 ? "%.1f %ciB" : "%.0f %ciB", scaled, "KMGTPE".charAt(power - 1));
   }
 
   private static String duration(final long seconds) {

@@ -2,6 +2,9 @@ package org.jdapl.examples;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Path;
 import picocli.CommandLine;
 
 /**
@@ -15,9 +18,15 @@ public record Run(int status, String out, String err) {
 
   /** Runs a command with its arguments. */
   public static Run of(final String... arguments) {
+    return of(FileSystems.getDefault(), arguments);
+  }
+
+  /** Runs a command with its arguments, which name files of a file system. */
+  public static Run of(final FileSystem files, final String... arguments) {
     final StringWriter out = new StringWriter();
     final StringWriter err = new StringWriter();
     final CommandLine commandLine = Main.commandLine();
+    commandLine.registerConverter(Path.class, files::getPath);
     commandLine.setOut(new PrintWriter(out, true));
     commandLine.setErr(new PrintWriter(err, true));
     final int status = commandLine.execute(arguments);

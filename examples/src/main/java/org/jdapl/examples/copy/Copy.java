@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false)
 public final class Copy implements Callable<Integer> {
 
-  private static final long SERVICE = 4712;
+  static final long SERVICE = 4712;
 
   @Parameters(index = "0", paramLabel = "SOURCE", description = "The file to read.")
   private Path sourcePath;

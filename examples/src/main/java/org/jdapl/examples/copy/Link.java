@@ -18,6 +18,7 @@ import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
@@ -69,6 +70,7 @@ final class Link implements AutoCloseable {
   private final Lmr messages; // those that are sent, then those that are received
   private final BlockingQueue<Integer> freeMessages = new ArrayBlockingQueue<>(MESSAGES);
   private final BlockingQueue<News> inbox = new LinkedBlockingQueue<>();
+  private boolean isEnded; // who takes the news knows
 
   /**
    * Opens an adapter.
@@ -159,12 +161,17 @@ final class Link implements AutoCloseable {
 
   /** The next news; null if there are none yet. */
   News poll() {
-    return inbox.poll();
+    return noted(inbox.poll());
   }
 
   /** The next news; waits for them. */
   News take() throws InterruptedException {
-    return inbox.take();
+    return noted(inbox.take());
+  }
+
+  private News noted(final News news) {
+    isEnded |= news instanceof Ended;
+    return news;
   }
 
   /** Ends the wait for news, from any thread. */
@@ -180,10 +187,10 @@ final class Link implements AutoCloseable {
   /** Waits until the connection ended, or the time is over. */
   void awaitEnd(final Duration bound) throws InterruptedException {
     final long deadline = System.nanoTime() + bound.toNanos();
-    News news;
-    do {
-      news = inbox.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-    } while (news != null && !(news instanceof Ended));
+    boolean inTime = true;
+    while (!isEnded && inTime) {
+      inTime = noted(inbox.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) != null;
+    }
   }
 
   @Override
@@ -195,9 +202,9 @@ final class Link implements AutoCloseable {
 
     @Override
     public void onRequest(final ConnectionRequestEvent event) {
-      final ByteBuffer hello = event.request().privateData();
-      // Zeros may follow.
-      if (!UTF_8.decode(hello).toString().replace("\0", "").equals(HELLO)) {
+      final ByteBuffer hello = event.request().privateData(); // zeros may follow
+      final boolean isHello = UTF_8.decode(hello).toString().replace("\0", "").equals(HELLO);
+      if (!isHello || endpoint.state() != EndpointState.UNCONNECTED) {
         event.request().reject(null);
         return;
       }

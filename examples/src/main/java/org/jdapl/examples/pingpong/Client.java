@@ -12,26 +12,33 @@ final class Client extends Player {
 
   private static final int SIGNIFICANT_DIGITS = 3;
 
-  private final long warmUp;
-  private final long total;
+  /** Enough for the compiler; large messages shall not take long all the same. */
+  private static final long WARM_UP = 10_000;
+
+  private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  private final long iterations;
   private final Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
-  private final AtomicLong done = new AtomicLong(); // only the handler changes it
+  private final AtomicLong measured = new AtomicLong(); // only the handler changes it
+  private final CountDownLatch warm = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
+  private long warmUp;
+  private long coldUntil;
+  private boolean isWarm;
   private long sentAt;
 
   Client(
       final VerbsProvider provider,
       final WaitStrategy strategy,
       final int size,
-      final long warmUp,
       final long iterations) {
     super(provider, strategy, size);
-    this.warmUp = warmUp;
-    total = warmUp + iterations;
+    this.iterations = iterations;
   }
 
   @Override
   void onEstablished() {
+    coldUntil = System.nanoTime() + WARM_UP_NANOS;
     ping();
   }
 
@@ -42,13 +49,18 @@ final class Client extends Player {
 
   @Override
   void onMessage() {
-    final long roundTrip = System.nanoTime() - sentAt;
-    final long number = done.get();
-    if (number >= warmUp) {
-      nanos.recordValue(roundTrip);
+    final long now = System.nanoTime();
+    if (isWarm) {
+      nanos.recordValue(now - sentAt);
+      measured.lazySet(measured.get() + 1);
+    } else {
+      warmUp++;
+      if (warmUp == WARM_UP || now - coldUntil >= 0) {
+        isWarm = true;
+        warm.countDown();
+      }
     }
-    done.lazySet(number + 1);
-    if (number + 1 < total) {
+    if (measured.get() < iterations) {
       ping();
     } else {
       finished.countDown();
@@ -57,17 +69,28 @@ final class Client extends Player {
 
   @Override
   void onFailure() {
+    warm.countDown();
     finished.countDown();
   }
 
-  /** How many round trips are done, those to warm up included. From any thread. */
-  long done() {
-    return done.get();
+  /** How many round trips were measured. From any thread. */
+  long measured() {
+    return measured.get();
   }
 
-  /** Waits until all is done or something failed; false if the time is over first. */
-  boolean await(final long timeout, final TimeUnit unit) throws InterruptedException {
-    return finished.await(timeout, unit);
+  /** Opens when those to warm up were made, or something failed. */
+  CountDownLatch warm() {
+    return warm;
+  }
+
+  /** Opens when all were made, or something failed. */
+  CountDownLatch finished() {
+    return finished;
+  }
+
+  /** How many round trips were made before; to be asked when all is done. */
+  long warmUp() {
+    return warmUp;
   }
 
   /** How long the round trips took; to be asked when all is done. */

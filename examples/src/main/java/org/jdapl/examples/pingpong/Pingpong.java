@@ -51,9 +51,9 @@ public final class Pingpong implements Callable<Integer> {
   }
 
   private static final long SERVICE = 4713;
-  private static final long WARM_UP = 10_000;
   private static final long MAX_ITERATIONS = 1_000_000_000_000L;
   private static final int MAX_SIZE = 16 << 20;
+  private static final int SPINNING = 2;
   private static final long STALL_SECONDS = 20;
 
   @Option(
@@ -108,10 +108,18 @@ public final class Pingpong implements Callable<Integer> {
     final PrintWriter out = spec.commandLine().getOut();
     final PrintWriter err = spec.commandLine().getErr();
     final VerbsProvider provider = provider();
+    final int processors = Runtime.getRuntime().availableProcessors();
+    if (wait == Wait.SPIN && processors < SPINNING + 1) {
+      err.println(
+          SPINNING
+              + " dispatchers spin, and there are "
+              + processors
+              + " processors: they take turns with the provider's threads, and the times show it");
+    }
     final WaitStrategy strategy =
         wait == Wait.SPIN ? WaitStrategy.BUSY_SPIN : WaitStrategy.SPIN_THEN_BLOCK;
     try (Server server = new Server(provider, strategy, size);
-        Client client = new Client(provider, strategy, size, WARM_UP, iterations)) {
+        Client client = new Client(provider, strategy, size, iterations)) {
       final String failure = play(client, server);
       if (failure != null) {
         err.println(failure);
@@ -122,7 +130,7 @@ public final class Pingpong implements Callable<Integer> {
               ia,
               wait.toString(),
               size,
-              WARM_UP,
+              client.warmUp(),
               client.nanos(),
               client.statistics(),
               server.statistics());
@@ -141,26 +149,34 @@ public final class Pingpong implements Callable<Integer> {
     server.start();
     client.start();
     client.connect(server.address(), SERVICE);
+    final boolean isWarm = client.warm().await(STALL_SECONDS, TimeUnit.SECONDS);
+    if (!isWarm || !measure(client)) {
+      return "no answer for " + STALL_SECONDS + " s after " + client.measured() + " round trips";
+    }
+    return server.failure() != null ? server.failure() : client.failure();
+  }
+
+  /** Waits for all round trips; false if one does not end. */
+  private boolean measure(final Client client) throws InterruptedException {
     final Progress progress =
         Progress.start(
             spec.commandLine().getErr(),
             "pingpong",
             Progress.Unit.TIMES,
-            WARM_UP + iterations,
-            client::done);
+            iterations,
+            client::measured);
     try {
       long before = -1;
-      while (!client.await(STALL_SECONDS, TimeUnit.SECONDS)) {
-        final long done = client.done();
-        if (done == before) {
-          return "round trip " + done + " did not end within " + STALL_SECONDS + " s";
+      while (!client.finished().await(STALL_SECONDS, TimeUnit.SECONDS)) {
+        if (client.measured() == before) {
+          return false;
         }
-        before = done;
+        before = client.measured();
       }
+      return true;
     } finally {
       progress.close();
     }
-    return server.failure() != null ? server.failure() : client.failure();
   }
 
   private VerbsProvider provider() {

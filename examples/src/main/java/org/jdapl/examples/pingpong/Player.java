@@ -12,6 +12,7 @@ import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventHandler;
@@ -126,7 +127,11 @@ abstract class Player implements EventHandler, AutoCloseable {
 
   @Override
   public final void onRequest(final ConnectionRequestEvent event) {
-    event.request().accept(endpoint, null);
+    if (endpoint.state() == EndpointState.UNCONNECTED) {
+      event.request().accept(endpoint, null);
+    } else {
+      event.request().reject(null); // the table is taken
+    }
   }
 
   @Override

@@ -31,8 +31,8 @@ record Result(
 
   void print(final PrintWriter out) {
     out.printf(
-        "%d round trips of %d bytes on %s, after %d to warm up; dispatchers wait by %s%n%n",
-        nanos.getTotalCount(), size, ia, warmUp, waiting);
+        "%d round trips of %d bytes after %d to warm up, --ia %s --wait %s%n%n",
+        nanos.getTotalCount(), size, warmUp, ia, waiting);
     out.printf("%10s%12s%n", "", "us");
     row(out, "min", micros(nanos.getMinValue()));
     for (final double percentile : PERCENTILES) {
