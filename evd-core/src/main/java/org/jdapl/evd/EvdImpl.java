@@ -50,7 +50,7 @@ final class EvdImpl implements Evd {
   private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
   /** What upcalls are made to. One of the two is null. */
-  private record Target(EventHandler events, NotifyHandler ready, boolean isMany) {}
+  private record Target(EventHandler events, NotifyHandler ready) {}
 
   private final String name;
   private final IaImpl ia;
@@ -72,7 +72,7 @@ final class EvdImpl implements Evd {
   /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
   private int teardowns;
 
-  private volatile Target target = new Target(null, null, false);
+  private volatile Target target = new Target(null, null);
   private volatile boolean draining;
   private volatile long slowAfterNanos = SLOW_AFTER;
 
@@ -319,9 +319,8 @@ final class EvdImpl implements Evd {
     final Handout own = by.handout();
     while (true) {
       final long s = state.get();
-      // It is set before the state is: a handler of SINGLE_INSTANCE must not join those that run.
-      final Target to = target;
-      if ((s & EvdState.POLICY) != EvdState.MANY || !to.isMany || merger.isTired()) {
+      final EventHandler handler = target.events;
+      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
       }
@@ -329,7 +328,7 @@ final class EvdImpl implements Evd {
         resume();
       } else if (!settled && merger.next(own)) {
         counters.increment(Counters.UPCALLS);
-        passAndUpcall(by, to.events, own);
+        passAndUpcall(by, handler, own);
         return;
       } else if (!merger.isTired() && end()) {
         break;
@@ -647,7 +646,7 @@ final class EvdImpl implements Evd {
           name + ".upcall: the argument is null");
     }
     enable(
-        new Target(handler, null, concurrency.isMany()),
+        new Target(handler, null),
         concurrency.isMany()
             ? EvdState.MANY | EvdState.limit(concurrency.limit())
             : EvdState.SINGLE,
@@ -660,7 +659,7 @@ final class EvdImpl implements Evd {
     if (handler == null || when == null) {
       throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
     }
-    enable(new Target(null, handler, false), EvdState.NOTIFY, when, "notifyOnce");
+    enable(new Target(null, handler), EvdState.NOTIFY, when, "notifyOnce");
   }
 
   private void enable(final Target to, final long policy, final Invoke when, final String call) {
