@@ -480,8 +480,8 @@ final class EvdImpl implements Evd {
   }
 
   private void endUpcall(final EndpointDrain drain) {
-    if (drain != null && drain.upcallReturns()) {
-      control(() -> {});
+    if (drain != null) {
+      drain.upcallReturns();
     }
   }
 
