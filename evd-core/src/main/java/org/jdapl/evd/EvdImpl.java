@@ -47,8 +47,14 @@ final class EvdImpl implements Evd {
 
   private static final int SPINS = 100;
 
-  /** What upcalls are made to. One of the two is null. */
-  private record Target(EventHandler events, NotifyHandler ready) {}
+  /** What upcalls are made to under a policy. One of the two is null. */
+  private record Target(long policy, EventHandler events, NotifyHandler ready) {
+
+    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    private EventHandler eventsUnder(final long current) {
+      return policy == current ? events : null;
+    }
+  }
 
   private final String name;
   private final IaImpl ia;
@@ -67,7 +73,7 @@ final class EvdImpl implements Evd {
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
 
-  private volatile Target target = new Target(null, null);
+  private volatile Target target = new Target(EvdState.DISABLED, null, null);
   private volatile boolean draining;
 
   // Of the turn.
@@ -219,7 +225,7 @@ final class EvdImpl implements Evd {
     int budget = BUDGET;
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.events;
+      final EventHandler handler = target.eventsUnder(EvdState.SINGLE);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -306,7 +312,7 @@ final class EvdImpl implements Evd {
     final Handout own = by.handout();
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.events;
+      final EventHandler handler = target.eventsUnder(EvdState.MANY);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
@@ -592,11 +598,10 @@ final class EvdImpl implements Evd {
           handler == null ? 1 : concurrency == null ? 2 : 3,
           name + ".upcall: the argument is null");
     }
+    final boolean many = concurrency.isMany();
     enable(
-        new Target(handler, null),
-        concurrency.isMany()
-            ? EvdState.MANY | EvdState.limit(concurrency.limit())
-            : EvdState.SINGLE,
+        new Target(many ? EvdState.MANY : EvdState.SINGLE, handler, null),
+        many ? EvdState.limit(concurrency.limit()) : 0,
         when,
         "upcall");
   }
@@ -606,11 +611,12 @@ final class EvdImpl implements Evd {
     if (handler == null || when == null) {
       throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
     }
-    enable(new Target(null, handler), EvdState.NOTIFY, when, "notifyOnce");
+    enable(new Target(EvdState.NOTIFY, null, handler), 0, when, "notifyOnce");
   }
 
-  private void enable(final Target to, final long policy, final Invoke when, final String call) {
+  private void enable(final Target to, final long limit, final Invoke when, final String call) {
     checkOpen(call);
+    final long policy = to.policy | limit;
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK);
     } else if (Dispatcher.isInTurnOf(this)) {
