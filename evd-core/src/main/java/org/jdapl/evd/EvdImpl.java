@@ -51,8 +51,8 @@ final class EvdImpl implements Evd {
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
 
     /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
-    private EventHandler eventsUnder(final long current) {
-      return policy == current ? events : null;
+    private EventHandler eventsUnder(final long state) {
+      return policy == (state & EvdState.CONCURRENCY) ? events : null;
     }
   }
 
@@ -225,7 +225,7 @@ final class EvdImpl implements Evd {
     int budget = BUDGET;
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(EvdState.SINGLE);
+      final EventHandler handler = target.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -312,7 +312,7 @@ final class EvdImpl implements Evd {
     final Handout own = by.handout();
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(EvdState.MANY);
+      final EventHandler handler = target.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
@@ -598,12 +598,11 @@ final class EvdImpl implements Evd {
           handler == null ? 1 : concurrency == null ? 2 : 3,
           name + ".upcall: the argument is null");
     }
-    final boolean many = concurrency.isMany();
-    enable(
-        new Target(many ? EvdState.MANY : EvdState.SINGLE, handler, null),
-        many ? EvdState.limit(concurrency.limit()) : 0,
-        when,
-        "upcall");
+    final long policy =
+        concurrency.isMany()
+            ? EvdState.MANY | EvdState.limit(concurrency.limit())
+            : EvdState.SINGLE;
+    enable(new Target(policy, handler, null), when, "upcall");
   }
 
   @Override
@@ -611,12 +610,12 @@ final class EvdImpl implements Evd {
     if (handler == null || when == null) {
       throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
     }
-    enable(new Target(EvdState.NOTIFY, null, handler), 0, when, "notifyOnce");
+    enable(new Target(EvdState.NOTIFY, null, handler), when, "notifyOnce");
   }
 
-  private void enable(final Target to, final long limit, final Invoke when, final String call) {
+  private void enable(final Target to, final Invoke when, final String call) {
     checkOpen(call);
-    final long policy = to.policy | limit;
+    final long policy = to.policy;
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK);
     } else if (Dispatcher.isInTurnOf(this)) {
