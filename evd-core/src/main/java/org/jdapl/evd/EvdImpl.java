@@ -49,8 +49,14 @@ final class EvdImpl implements Evd {
   private static final int SPINS = 100;
   private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
-  /** What upcalls are made to. One of the two is null. */
-  private record Target(EventHandler events, NotifyHandler ready) {}
+  /** What upcalls are made to under a policy. One of the two is null. */
+  private record Target(long policy, EventHandler events, NotifyHandler ready) {
+
+    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    private EventHandler eventsUnder(final long state) {
+      return policy == (state & EvdState.CONCURRENCY) ? events : null;
+    }
+  }
 
   private final String name;
   private final IaImpl ia;
@@ -72,7 +78,7 @@ final class EvdImpl implements Evd {
   /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
   private int teardowns;
 
-  private volatile Target target = new Target(null, null);
+  private volatile Target target = new Target(EvdState.DISABLED, null, null);
   private volatile boolean draining;
   private volatile long slowAfterNanos = SLOW_AFTER;
 
@@ -230,7 +236,7 @@ final class EvdImpl implements Evd {
     int budget = BUDGET;
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.events;
+      final EventHandler handler = target.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -319,7 +325,7 @@ final class EvdImpl implements Evd {
     final Handout own = by.handout();
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.events;
+      final EventHandler handler = target.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
@@ -532,8 +538,8 @@ final class EvdImpl implements Evd {
   }
 
   private void endUpcall(final EndpointDrain drain) {
-    if (drain != null && drain.upcallReturns()) {
-      control(() -> {});
+    if (drain != null) {
+      drain.upcallReturns();
     }
   }
 
@@ -645,13 +651,11 @@ final class EvdImpl implements Evd {
           handler == null ? 1 : concurrency == null ? 2 : 3,
           name + ".upcall: the argument is null");
     }
-    enable(
-        new Target(handler, null),
+    final long policy =
         concurrency.isMany()
             ? EvdState.MANY | EvdState.limit(concurrency.limit())
-            : EvdState.SINGLE,
-        when,
-        "upcall");
+            : EvdState.SINGLE;
+    enable(new Target(policy, handler, null), when, "upcall");
   }
 
   @Override
@@ -659,11 +663,12 @@ final class EvdImpl implements Evd {
     if (handler == null || when == null) {
       throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
     }
-    enable(new Target(null, handler), EvdState.NOTIFY, when, "notifyOnce");
+    enable(new Target(EvdState.NOTIFY, null, handler), when, "notifyOnce");
   }
 
-  private void enable(final Target to, final long policy, final Invoke when, final String call) {
+  private void enable(final Target to, final Invoke when, final String call) {
     checkOpen(call);
+    final long policy = to.policy;
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK);
     } else if (Dispatcher.isInTurnOf(this)) {

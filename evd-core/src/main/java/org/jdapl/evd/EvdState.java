@@ -59,6 +59,9 @@ final class EvdState {
 
   static final long LIMIT = 0x3FFL << LIMIT_SHIFT;
 
+  /** What a consumer asked for. */
+  static final long CONCURRENCY = POLICY | LIMIT;
+
   /** What {@link #next} returns where an operation is not legal. */
   static final long REFUSED = -1L;
 
@@ -164,7 +167,7 @@ final class EvdState {
       case NOTIFIED -> (s & POLICY) == NOTIFY ? s & ~POLICY : s;
       case PASS -> schedule(((s & ~(TURN | UPCALL)) | argument) + ONE_RUNNING);
       case DONE -> schedule(s - ONE_RUNNING);
-      case SET_POLICY -> (s & CLOSED) != 0 ? REFUSED : schedule((s & ~(POLICY | LIMIT)) | argument);
+      case SET_POLICY -> (s & CLOSED) != 0 ? REFUSED : schedule((s & ~CONCURRENCY) | argument);
       case CLOSE -> (s & ~POLICY) | CLOSED;
       default -> throw new IllegalArgumentException("operation " + operation);
     };

@@ -265,6 +265,29 @@ class SerializerRegressionTest {
   }
 
   @Test
+  void shouldEndTheCloseOfAnEndpointWhenItsConnectEvdWaitsForAHandlerOfAnotherEvd() {
+    final EndpointImpl endpoint =
+        (EndpointImpl)
+            bed.ia.createEndpoint(
+                bed.pz, evd, evd, bed.createEvd(), EndpointAttributes.defaults().withMaxDtos(1, 1));
+    receives(endpoint, 1);
+    bed.provider.flush(1);
+    final List<CompletableFuture<DrainReport>> closed = new ArrayList<>();
+
+    final Outcome dequeued =
+        evd.dequeue(
+            HookedBed.on(
+                event -> {
+                  closed.add(endpoint.closeAsync(BOUND).toCompletableFuture());
+                  CompletableFuture.runAsync(bed::settle).join();
+                }));
+    bed.settle();
+
+    assertThat(dequeued).isEqualTo(Outcome.SUCCESS);
+    assertThat(closed).singleElement().matches(CompletableFuture::isDone);
+  }
+
+  @Test
   void shouldReleaseARegionWhenAPostWithItFailed() {
     final Endpoint endpoint =
         bed.ia.createEndpoint(
