@@ -42,8 +42,13 @@ final class EndpointDrain {
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, this::force);
+      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
+    return closed;
+  }
+
+  /** Completes when nothing of the endpoint is left. */
+  CompletableFuture<DrainReport> closed() {
     return closed;
   }
 

@@ -910,7 +910,7 @@ final class EvdImpl implements Evd {
     apply(EvdState.CLOSE, 0);
     lane.close();
     ia.leaveAsync(this);
-    ia.reaper().schedule(bound, this::giveUpClose);
+    ia.reaper().schedule(bound, closed, this::giveUpClose);
     whenQuiet(() -> control(this::finishClose));
     return closed;
   }

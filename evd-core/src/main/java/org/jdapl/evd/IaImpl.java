@@ -427,7 +427,7 @@ final class IaImpl implements InterfaceAdapter {
           }
         };
     final var unused = done.whenComplete((result, failure) -> step.run());
-    reaper.schedule(bound, step);
+    reaper.schedule(bound, done, step);
   }
 
   private void tolerate(final Runnable call) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -500,6 +501,33 @@ class DispatcherTest {
       }
     }
     assertThat(ran).containsExactly(10L, 20L, 30L);
+  }
+
+  @Test
+  void shouldForgetATimerWhenWhatItGuardsIsComplete() {
+    final HandClock clock = new HandClock();
+    final Reaper reaper = new Reaper("reaper", clock);
+    final List<String> ran = new ArrayList<>();
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+    final CompletableFuture<Void> open = new CompletableFuture<>();
+    byte[] large = new byte[1 << 20];
+    final WeakReference<byte[]> held = new WeakReference<>(large);
+    reaper.schedule(Duration.ofDays(1), done, holding(large, ran));
+    reaper.schedule(Duration.ofDays(1), open, () -> ran.add("open"));
+    large = null;
+    reaper.round();
+
+    done.complete(null);
+    while (held.get() != null) {
+      System.gc();
+    }
+    clock.advance(Duration.ofDays(2));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("open");
+  }
+
+  private static Runnable holding(final byte[] bytes, final List<String> ran) {
+    return () -> ran.add("done " + bytes.length);
   }
 
   @Test
