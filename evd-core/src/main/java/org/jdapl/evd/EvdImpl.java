@@ -60,7 +60,7 @@ final class EvdImpl implements Evd {
 
   private final String name;
   private final IaImpl ia;
-  private final int length;
+  private volatile int length;
   private final int streams;
   private final Dispatcher dispatcher;
   private final EvdState state = new EvdState();
@@ -845,6 +845,26 @@ final class EvdImpl implements Evd {
     }
     signalCq();
     return feed;
+  }
+
+  @Override
+  public void resize(final int to) {
+    checkOpen("resize");
+    ia.checkLength(to, name + ".resize");
+    synchronized (this) {
+      if (to < reserved || !lane.resize(to)) {
+        throw Misuse.state(
+            ReturnSubtype.NO_SUBTYPE,
+            name
+                + ".resize: more than "
+                + to
+                + " events wait, or may come from its endpoints ("
+                + reserved
+                + " completions are reserved); it keeps its length "
+                + length);
+      }
+      length = to;
+    }
   }
 
   synchronized void releaseRoom(final int completions) {

@@ -78,19 +78,7 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
     checkOpen("createEvd");
-    if (length < 1) {
-      throw Misuse.argument(1, name + ".createEvd: length " + length + " is below 1");
-    }
-    if (length > device.limits().maxCqe()) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEVD,
-          name
-              + ".createEvd: length "
-              + length
-              + " is more than the "
-              + device.limits().maxCqe()
-              + " of the provider");
-    }
+    checkLength(length, name + ".createEvd");
     int flags = 0;
     for (final EventStream stream : streams) {
       if (stream == null) {
@@ -104,6 +92,19 @@ final class IaImpl implements InterfaceAdapter {
     runtime.reserveEvd(name);
     final EvdImpl evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
     return add(evd);
+  }
+
+  /** Checks the length of an EVD. */
+  void checkLength(final int length, final String call) {
+    if (length < 1) {
+      throw Misuse.argument(1, call + ": length " + length + " is below 1");
+    }
+    final int most = device.limits().maxCqe();
+    if (length > most) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_TEVD,
+          call + ": length " + length + " is more than the " + most + " of the provider");
+    }
   }
 
   @Override

@@ -36,7 +36,7 @@ final class Lane {
 
   private final MessagePassingQueue<Object> queue =
       new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, UNREACHED);
-  private final int length;
+  private volatile int length;
 
   private volatile long softwareOffered;
   private volatile long softwareTaken;
@@ -62,6 +62,26 @@ final class Lane {
     } while (!SOFTWARE_OFFERED.compareAndSet(this, offered, offered + 1));
     queue.offer(payload == null ? NULL : payload);
     return true;
+  }
+
+  /**
+   * Changes how many software events, and how many requests, may wait. One thread at a time.
+   *
+   * @return false if more wait; nothing was changed then.
+   */
+  boolean resize(final int to) {
+    final int before = length;
+    length = to; // first, so that no more come than there is room for
+    if (softwareWaiting() > to || requestsOffered - requestsTaken > to) {
+      length = before;
+      return false;
+    }
+    return true;
+  }
+
+  private long softwareWaiting() {
+    final long taken = softwareTaken; // first, so that the difference is not below 0
+    return (softwareOffered & ~CLOSED) - taken;
   }
 
   /** Whether software events are accepted no more. */

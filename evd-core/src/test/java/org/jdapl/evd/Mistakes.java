@@ -87,7 +87,25 @@ final class Mistakes {
                     + "      stash.release(entry);\n"
                     + "    }\n"
                     + "  }\n\n"
-                    + "  /** Whether completions wait in the stash. */"));
+                    + "  /** Whether completions wait in the stash. */"),
+        Mistake.of(
+            "E06",
+            "a request that found its EVD full is not reported",
+            "PspImpl.java",
+            "      ia.report(\n          evd.asyncSlot(),\n",
+            "      evd.asyncSlot().add(\n"),
+        Mistake.of(
+            "E07",
+            "an object has more than one slot in the async EVD",
+            "AsyncSlot.java",
+            "    if (same != null) {",
+            "    if (same != null && reason == null) {"),
+        Mistake.of(
+            "E08",
+            "an EVD is made shorter than what waits in it",
+            "Lane.java",
+            "    if (softwareWaiting() > to || requestsOffered",
+            "    if (requestsOffered"));
   }
 
   private static Stream<Mistake> upcalls() {
