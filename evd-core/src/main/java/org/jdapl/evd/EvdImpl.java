@@ -62,7 +62,7 @@ final class EvdImpl implements Evd {
   private final IaImpl ia;
   private volatile int length;
   private final int streams;
-  private final Dispatcher dispatcher;
+  private volatile Dispatcher dispatcher;
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
@@ -168,6 +168,11 @@ final class EvdImpl implements Evd {
   void control(final Runnable action) {
     controls.add(action);
     signal(EvdState.CONTROL);
+  }
+
+  /** From its next token on another dispatcher gives its turns. */
+  void moveTo(final Dispatcher to) {
+    control(() -> dispatcher = to); // in a turn, while there is no token: none is in two rings
   }
 
   private void signal(final long bits) {

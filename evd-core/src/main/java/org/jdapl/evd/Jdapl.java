@@ -18,6 +18,7 @@ import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DispatcherStatistics;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -303,6 +304,33 @@ public final class Jdapl implements AutoCloseable {
 
   Dispatcher nextDispatcher() {
     return dispatchers[Math.floorMod(next.getAndIncrement(), dispatchers.length)];
+  }
+
+  /**
+   * Moves an EVD to a dispatcher, also while events stream in; none is lost and the order stays.
+   * Takes effect at the end of a turn. From any thread. Upcalls of MANY run on all dispatchers.
+   *
+   * @param evd an EVD of an adapter of this runtime. At first each is placed in turn.
+   * @param dispatcher the number of the dispatcher, from 0.
+   * @throws IllegalArgumentException if there is no such dispatcher, or the EVD is another
+   *     runtime's.
+   * @throws DatException INVALID_HANDLE if the EVD is closed.
+   */
+  public void place(final Evd evd, final int dispatcher) {
+    if (dispatcher < 0 || dispatcher >= dispatchers.length) {
+      throw new IllegalArgumentException(
+          "place("
+              + evd
+              + ", "
+              + dispatcher
+              + "): the dispatchers are 0 to "
+              + (dispatchers.length - 1));
+    }
+    if (!(evd instanceof EvdImpl own) || own.ia().runtime() != this) {
+      throw new IllegalArgumentException("place(" + evd + "): not an EVD of this runtime");
+    }
+    own.checkOpen(ReturnSubtype.NO_SUBTYPE, "place");
+    own.moveTo(dispatchers[dispatcher]);
   }
 
   boolean isByHand() {
