@@ -47,7 +47,9 @@ import org.jdapl.verbs.VerbsProvider;
  */
 public final class Jdapl implements AutoCloseable {
 
-  private static final AtomicInteger NUMBERS = new AtomicInteger();
+  private static final AtomicInteger RUNTIMES = new AtomicInteger();
+  private static final AtomicInteger DISPATCHERS = new AtomicInteger();
+  private static final int MAX_CAPACITY = 1 << 24;
   private static final Duration WATCH_PERIOD = Duration.ofMillis(250);
   private static final Duration GRACE = Duration.ofSeconds(1);
   private static final Duration FOR_EVER = Duration.ofDays(10_000);
@@ -71,16 +73,13 @@ public final class Jdapl implements AutoCloseable {
     clock = builder.clock;
     byHand = builder.threads == null;
     capacity = builder.capacity;
-    reaper = new Reaper("reaper-" + NUMBERS.incrementAndGet(), clock);
-    if (!byHand) {
-      reaper.start(builder.threads);
-    }
+    reaper = new Reaper("reaper-" + RUNTIMES.incrementAndGet(), clock);
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
           new Dispatcher(
-              "dispatcher-" + NUMBERS.incrementAndGet(),
+              "dispatcher-" + DISPATCHERS.incrementAndGet(),
               builder.threads,
               capacity,
               builder.waitStrategy,
@@ -88,6 +87,9 @@ public final class Jdapl implements AutoCloseable {
               readyAnywhere,
               dispatchers,
               clock);
+    }
+    if (!byHand) {
+      reaper.start(builder.threads);
     }
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.start();
@@ -103,13 +105,13 @@ public final class Jdapl implements AutoCloseable {
    * nothing more will happen.
    */
   private void watch() {
+    reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever a logger may throw
     if (!byHand) {
       for (final Dispatcher dispatcher : dispatchers) {
         dispatcher.watch();
       }
     }
     watchdog.look();
-    reaper.schedule(WATCH_PERIOD, this::watch);
   }
 
   /**
@@ -193,7 +195,7 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
-     * Who makes the dispatchers' threads.
+     * Who makes the threads: one for each dispatcher, and one for timers and calls that may block.
      *
      * @param value the factory; one for daemon threads is the default.
      * @return this.
@@ -241,10 +243,13 @@ public final class Jdapl implements AutoCloseable {
     /**
      * How many EVDs may be open at once.
      *
-     * @param value rounded up to a power of two; 4096 is the default.
+     * @param value 1 to 2^24, rounded up to a power of two, at least 2; 4096 is the default.
      * @return this.
      */
     public Builder capacity(final int value) {
+      if (value < 1 || value > MAX_CAPACITY) {
+        throw new IllegalArgumentException("capacity(" + value + "): 1 to " + MAX_CAPACITY);
+      }
       capacity = Integer.highestOneBit(Math.max(1, value - 1)) << 1;
       return this;
     }
@@ -275,9 +280,13 @@ public final class Jdapl implements AutoCloseable {
     reserveEvd("the adapter"); // its async EVD
     try {
       device = provider.open(parameters, dispatcher.channel());
-    } catch (final VerbsException e) {
+    } catch (final RuntimeException e) {
       releaseEvd();
-      throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
+      final String what = "cannot open a device of provider '" + provider.name() + "'";
+      throw e instanceof VerbsException failure
+          ? Misuse.failed(what, failure)
+          : new DatException(
+              ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, what + ": " + e, e);
     }
     if (device.clock() instanceof SteppedClock && (!byHand || clock != device.clock())) {
       device.close();
@@ -446,7 +455,9 @@ public final class Jdapl implements AutoCloseable {
       throw new DatException(
           ReturnType.INTERNAL_ERROR,
           ReturnSubtype.NO_SUBTYPE,
-          object.name() + ": closing did not end within " + bound);
+          object.name()
+              + ": what was begun did not end"
+              + (bound == null ? "; nothing more happens" : " within " + bound));
     }
   }
 

@@ -104,14 +104,14 @@ final class RaceMistakes {
             "a close does not wait for a poster between its count and its offer",
             "CLOSE x CLOSE",
             "Lane.java",
-            "return (offered & ~CLOSED) == softwareTaken;",
-            "return offered != 0 || softwareTaken >= 0;"),
+            "return waiting((long) WORD.getAndBitwiseOr(this, CLOSED)) == 0;",
+            "return waiting((long) WORD.getAndBitwiseOr(this, CLOSED)) >= 0;"),
         planted(
             "a post does not see that the lane was closed meanwhile",
             "CLOSE x CLOSE",
             "Lane.java",
-            "offered = softwareOffered;\n      if (offered < 0 ||",
-            "offered = softwareOffered;\n      if ("),
+            "if (before < 0 || waiting(before) >= length(before)) {",
+            "if (waiting(before) >= length(before)) {"),
         planted(
             "one EVD of an endpoint is told that an upcall returned, not each",
             "ENDPOINT_CLOSE x TURN",
