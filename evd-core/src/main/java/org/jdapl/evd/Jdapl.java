@@ -19,6 +19,7 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
@@ -65,24 +66,41 @@ public final class Jdapl implements AutoCloseable {
     byHand = builder.threads == null;
     capacity = builder.capacity;
     reaper = new Reaper(clock);
-    if (!byHand) {
-      reaper.start(builder.threads);
-    }
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
+    final EventChannel[] channels = createChannels(dispatchers.length);
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
           new Dispatcher(
               "dispatcher-" + NUMBERS.incrementAndGet(),
               builder.threads,
               capacity,
-              provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
+              channels[i],
               readyAnywhere,
               dispatchers);
+    }
+    if (!byHand) {
+      reaper.start(builder.threads);
     }
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.start();
     }
+  }
+
+  /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */
+  private EventChannel[] createChannels(final int count) {
+    final EventChannel[] channels = new EventChannel[count];
+    for (int i = 0; i < count && provider.delivery() == Delivery.CHANNEL; i++) {
+      try {
+        channels[i] = provider.createEventChannel();
+      } catch (final VerbsException e) {
+        for (int made = 0; made < i; made++) {
+          channels[made].close();
+        }
+        throw Misuse.failed("cannot use provider '" + provider.name() + "'", e);
+      }
+    }
+    return channels;
   }
 
   /**
@@ -187,6 +205,7 @@ public final class Jdapl implements AutoCloseable {
      * Starts the runtime.
      *
      * @return the runtime; to be closed.
+     * @throws DatException if the provider cannot be used; its cause says why.
      */
     public Jdapl start() {
       return new Jdapl(this);

@@ -45,7 +45,7 @@ class ExamplesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "quickstart", "hello"})
+  @ValueSource(strings = {"", "quickstart", "hello", "doctor"})
   void helpIsThereForEveryCommand(final String command) {
     assertThat(run((command + " --help").strip().split(" "))).isZero();
 

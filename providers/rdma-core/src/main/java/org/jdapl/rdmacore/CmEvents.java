@@ -8,7 +8,9 @@ import org.jdapl.rdmacore.jni.Layout;
 import org.jdapl.rdmacore.jni.Layout.CmEvent;
 import org.jdapl.rdmacore.jni.Verbs;
 
-/** A batch of events of the connection manager, as C wrote them. Confined to the thread that awaits. */
+/**
+ * A batch of events of the connection manager, as C wrote them. Confined to the thread that awaits.
+ */
 final class CmEvents {
 
   static final int ADDR_RESOLVED = 0;

@@ -4,8 +4,8 @@ import org.jdapl.rdmacore.jni.Cm;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * What has an id of the connection manager (rdma_cm_id): a pointer that is used under the monitor of
- * this object and not after its end, and a token that its events come with.
+ * What has an id of the connection manager (rdma_cm_id): a pointer that is used under the monitor
+ * of this object and not after its end, and a token that its events come with.
  */
 abstract class CmObject {
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import org.jdapl.rdmacore.jni.Layout;
 import org.jdapl.rdmacore.jni.NativeLibrary;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.Access;
@@ -19,7 +20,6 @@ import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.VerbsException;
-import org.jdapl.rdmacore.jni.Layout;
 
 /**
  * What is there for this provider, step by step, and what is missing.
@@ -100,7 +100,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
       return "";
     }
     final String names = Verbs.deviceNames();
-    return names == null ? "" : String.join(", ", names.split("\n"));
+    return names == null ? "" : names.strip().replace("\n", ", ");
   }
 
   private static Problem noDevice() {
@@ -184,8 +184,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
           MemoryRegion mr =
               device.regMr(pd, Layout.allocate(1 << 16), EnumSet.of(Access.LOCAL_WRITE));
           CompletionQueue cq = device.createCq(16, queue -> {});
-          QueuePair qp =
-              device.createQp(new QpAttributes(pd, cq, cq, null, 4, 4, 1, 1, 0))) {
+          QueuePair qp = device.createQp(new QpAttributes(pd, cq, cq, null, 4, 4, 1, 1, 0))) {
         qp.modifyToError();
         channel.await(0);
         findings.add(

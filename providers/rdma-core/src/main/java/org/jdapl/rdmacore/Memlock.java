@@ -20,7 +20,7 @@ final class Memlock {
     try {
       for (final String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
         if (line.startsWith(LINE)) {
-          final String soft = line.substring(LINE.length()).strip().split("\\s+")[0];
+          final String soft = line.substring(LINE.length()).strip().split("\\s+", -1)[0];
           return soft.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(soft);
         }
       }

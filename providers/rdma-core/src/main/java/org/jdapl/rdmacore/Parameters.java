@@ -18,7 +18,7 @@ record Parameters(String device, int port, InetAddress address) {
     String device = null;
     int port = 0;
     InetAddress address = null;
-    for (final String word : text.strip().split("\\s+")) {
+    for (final String word : text.strip().split("\\s+", -1)) {
       final int equals = word.indexOf('=');
       final String value = word.substring(equals + 1);
       switch (word.substring(0, Math.max(0, equals))) {

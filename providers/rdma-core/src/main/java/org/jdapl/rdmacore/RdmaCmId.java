@@ -11,8 +11,8 @@ import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * One side of a connection. librdmacm is not told of the queue pair, and so does nothing to it while
- * it reads an event: what is to be done to it is done here, when the event is handed over.
+ * One side of a connection. librdmacm is not told of the queue pair, and so does nothing to it
+ * while it reads an event: what is to be done to it is done here, when the event is handed over.
  */
 final class RdmaCmId extends CmObject implements CmId {
 
@@ -58,8 +58,7 @@ final class RdmaCmId extends CmObject implements CmId {
   // The two sides.
 
   /** Asks the peer; on a failure the caller ends it. */
-  synchronized void connect(
-      final InetAddress remote, final int service, final byte[] privateData) {
+  synchronized void connect(final InetAddress remote, final int service, final byte[] privateData) {
     data = privateData;
     state = State.RESOLVING;
     qp.attach("connect", this);
@@ -68,11 +67,7 @@ final class RdmaCmId extends CmObject implements CmId {
     Results.check(bound, "bind_addr", this, "address " + device.address());
     final int resolving =
         Cm.resolveAddr(
-            pointer(),
-            remote.getAddress(),
-            RdmaDevice.scope(remote),
-            service,
-            RESOLVE_MILLIS);
+            pointer(), remote.getAddress(), RdmaDevice.scope(remote), service, RESOLVE_MILLIS);
     Results.check(resolving, "resolve_addr", this, "address " + remote.getHostAddress());
   }
 
@@ -240,7 +235,7 @@ final class RdmaCmId extends CmObject implements CmId {
 
   @Override
   public synchronized void disconnect() {
-    if (state != State.ACCEPTED && state != State.ESTABLISHED || pointer() == 0) {
+    if ((state != State.ACCEPTED && state != State.ESTABLISHED) || pointer() == 0) {
       return;
     }
     state = State.DISCONNECTING;

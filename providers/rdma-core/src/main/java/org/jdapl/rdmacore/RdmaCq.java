@@ -2,8 +2,8 @@ package org.jdapl.rdmacore;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.jdapl.rdmacore.jni.Layout.Wc;
 import org.jdapl.rdmacore.jni.Layout;
+import org.jdapl.rdmacore.jni.Layout.Wc;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
@@ -33,8 +33,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
   RdmaCq(final RdmaDevice device, final int entries, final CqHandler handler) {
     super(device, Kind.CQ);
     this.handler = handler;
-    final long result =
-        Verbs.createCq(device.context(), entries, token, device.compChannel());
+    final long result = Verbs.createCq(device.context(), entries, token, device.compChannel());
     opened(result, "create_cq", entries + " entries" + Memlock.hint(result, entries * 64L));
     capacity = Verbs.cqEntries(result);
   }

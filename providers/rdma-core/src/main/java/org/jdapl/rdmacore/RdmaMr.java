@@ -19,7 +19,8 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
     this.buffer = buffer;
     address = Verbs.address(buffer);
     final long result = Verbs.regMr(pd.pointer("reg_mr"), address, buffer.capacity(), bits(access));
-    opened(result, "reg_mr", buffer.capacity() + " bytes" + Memlock.hint(result, buffer.capacity()));
+    opened(
+        result, "reg_mr", buffer.capacity() + " bytes" + Memlock.hint(result, buffer.capacity()));
     lkey = Verbs.mrLkey(result);
     rkey = Verbs.mrRkey(result);
     device.regions.add(this);

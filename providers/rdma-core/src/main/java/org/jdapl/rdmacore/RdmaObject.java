@@ -133,10 +133,7 @@ abstract class RdmaObject implements AutoCloseable {
       }
       if (users > 0) {
         throw new VerbsException(
-            kind.destroy,
-            name,
-            VerbsException.EBUSY,
-            users + " objects use it; close those first");
+            kind.destroy, name, VerbsException.EBUSY, users + " objects use it; close those first");
       }
       ended = true;
     }

@@ -68,8 +68,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
   public CmId accept(final QueuePair qp, final CmParameters parameters, final CmHandler handler) {
     final RdmaQp accepting = device.own("accept", RdmaQp.class, qp);
     final byte[] reply =
-        device.privateData(
-            "accept", parameters.privateData(), device.limits().acceptPrivateData());
+        device.privateData("accept", parameters.privateData(), device.limits().acceptPrivateData());
     final RdmaCmId id = new RdmaCmId(device, accepting, parameters, handler);
     boolean accepted = false;
     try {
@@ -96,9 +95,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
     synchronized (this) {
       checkNotAnswered("reject");
       final int result =
-          status == CmHandler.CONSUMER_REJECT
-              ? Cm.reject(pointer(), reply)
-              : Cm.refuse(pointer());
+          status == CmHandler.CONSUMER_REJECT ? Cm.reject(pointer(), reply) : Cm.refuse(pointer());
       if (result < 0 && result != -VerbsException.EINVAL) { // EINVAL: the peer is gone
         Results.check(result, "reject", this, "status " + status);
       }

@@ -2,7 +2,9 @@ package org.jdapl.rdmacore;
 
 import org.jdapl.verbs.VerbsException;
 
-/** The calls of one object's handler: none after {@link #close}, which waits for the one that runs. */
+/**
+ * The calls of one object's handler: none after {@link #close}, which waits for the one that runs.
+ */
 final class Upcalls {
 
   private Thread running;

@@ -191,7 +191,9 @@ final class Side implements AutoCloseable {
     return list;
   }
 
-  /** Closes what was created, the last first, but queue pairs before ids; each again if it fails. */
+  /**
+   * Closes what was created, the last first, but queue pairs before ids; each again if it fails.
+   */
   @Override
   public void close() {
     for (int i = open.size() - 1; i >= 0; i--) {

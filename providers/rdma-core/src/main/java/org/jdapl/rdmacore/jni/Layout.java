@@ -3,7 +3,10 @@ package org.jdapl.rdmacore.jni;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Sizes and offsets of what Java and C both touch, asked from C once; in the order of verbs.c and cm.c. */
+/**
+ * Sizes and offsets of what Java and C both touch, asked from C once; in the order of verbs.c and
+ * cm.c.
+ */
 public final class Layout {
 
   private static final int[] VERBS = Verbs.layout();

@@ -11,8 +11,8 @@ import org.jdapl.rdmacore.Problem;
 import org.jdapl.rdmacore.Problem.Reason;
 
 /**
- * The native library: loaded at the first use, once, and for good. What kept it from loading is kept,
- * so that every later use says the same.
+ * The native library: loaded at the first use, once, and for good. What kept it from loading is
+ * kept, so that every later use says the same.
  */
 public final class NativeLibrary {
 
