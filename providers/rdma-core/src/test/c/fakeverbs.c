@@ -38,13 +38,18 @@ static void violation(const char *what) {
   strcat(violations, "\n");
 }
 
-/* Counts a call; whether it is the one to fail. Called with the lock held. */
-static int fails(const char *name) {
+/* Remembers that a verb was called. Called with the lock held. */
+static void note(const char *name) {
   char word[80];
   snprintf(word, sizeof word, "%s\n", name);
   const char *found = strstr(called, word);
   while (found && found != called && found[-1] != '\n') found = strstr(found + 1, word);
   if (!found) strncat(called, word, sizeof called - strlen(called) - 1);
+}
+
+/* Counts a call; whether it is the one to fail. Called with the lock held. */
+static int fails(const char *name) {
+  note(name);
   if (++calls != fail_at) return 0;
   snprintf(failed_name, sizeof failed_name, "%s", name);
   errno = fail_errno;
@@ -53,6 +58,9 @@ static int fails(const char *name) {
 
 #define LOCKED __attribute__((cleanup(unlock))) UNUSED int locked = (pthread_mutex_lock(&lock), 1)
 static void unlock(UNUSED int *locked) { pthread_mutex_unlock(&lock); }
+#define CANNOT_FAIL \
+  LOCKED;           \
+  note(__func__)
 #define OR_ERRNO \
   LOCKED;        \
   if (fails(__func__)) return errno
@@ -159,9 +167,15 @@ EXPORT struct ibv_device **ibv_get_device_list(int *count) {
   return list;
 }
 
-EXPORT void ibv_free_device_list(struct ibv_device **list) { free(list); }
+EXPORT void ibv_free_device_list(struct ibv_device **list) {
+  CANNOT_FAIL;
+  free(list);
+}
 
-EXPORT const char *ibv_get_device_name(struct ibv_device *of) { return of->name; }
+EXPORT const char *ibv_get_device_name(struct ibv_device *of) {
+  CANNOT_FAIL;
+  return of->name;
+}
 
 EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_attr *attr) {
   OR_ERRNO;
@@ -203,7 +217,7 @@ EXPORT int ibv_get_async_event(UNUSED struct ibv_context *of, struct ibv_async_e
 }
 
 EXPORT void ibv_ack_async_event(UNUSED struct ibv_async_event *event) {
-  LOCKED;
+  CANNOT_FAIL;
   live[EVENT]--;
 }
 
@@ -408,7 +422,7 @@ EXPORT int ibv_get_cq_event(struct ibv_comp_channel *of, struct ibv_cq **into, v
 }
 
 EXPORT void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count) {
-  LOCKED;
+  CANNOT_FAIL;
   ((struct fake_cq *)cq)->unacked -= (int)count;
   live[EVENT] -= count;
 }
@@ -899,7 +913,7 @@ struct fake_id {
   struct rdma_cm_id id;
   enum cm_state state;
   struct fake_id *peer;
-  uint32_t qp_num;
+  uint32_t qp_num, peer_qp_num;
   int unacked;
   struct fake_id *next;
 };
@@ -926,7 +940,7 @@ EXPORT struct rdma_event_channel *rdma_create_event_channel(void) {
 }
 
 EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
-  LOCKED;
+  CANNOT_FAIL;
   if (((struct fake_event_channel *)channel)->ids) violation("rdma_destroy_event_channel: it has ids");
   close(channel->fd);
   drop(EVENT_CHANNEL, channel);
@@ -1040,7 +1054,10 @@ EXPORT int rdma_listen(struct rdma_cm_id *id, UNUSED int backlog) {
   return 0;
 }
 
-EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id) { return id->route.addr.src_sin.sin_port; }
+EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id) {
+  CANNOT_FAIL;
+  return id->route.addr.src_sin.sin_port;
+}
 
 /* The last byte of an address in 198.51.100.0/24, where nobody is and every kind of failure can be had; else 0. */
 static int nowhere(const struct rdma_cm_id *id) {
@@ -1079,8 +1096,7 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *of, struct ibv_qp_attr *attr, in
       *mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
       break;
     case IBV_QPS_RTR:
-      if (!id->peer) return refuse(EINVAL);
-      attr->dest_qp_num = id->peer->qp_num;
+      attr->dest_qp_num = id->peer_qp_num;
       *mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
                IBV_QP_MIN_RNR_TIMER;
       break;
@@ -1118,6 +1134,7 @@ EXPORT int rdma_connect(struct rdma_cm_id *of, struct rdma_conn_param *param) {
   request->id.route.addr.src_sin.sin_port = 0; /* the listener's, but not in the way of others */
   request->state = REQUESTED;
   request->peer = id;
+  request->peer_qp_num = param->qp_num;
   id->peer = request;
   cm_event(request, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, param, 56);
   return 0;
@@ -1134,6 +1151,7 @@ EXPORT int rdma_accept(struct rdma_cm_id *of, struct rdma_conn_param *param) {
     return 0;
   }
   id->peer->state = RESPONDED;
+  id->peer->peer_qp_num = param->qp_num;
   cm_event(id->peer, NULL, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, param, 196);
   return 0;
 }
@@ -1215,7 +1233,7 @@ EXPORT int rdma_get_cm_event(struct rdma_event_channel *of, struct rdma_cm_event
 }
 
 EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event) {
-  LOCKED;
+  CANNOT_FAIL;
   ((struct fake_id *)(event->listen_id ? event->listen_id : event->id))->unacked--;
   memset(event->param.conn.private_data ? (void *)(uintptr_t)event->param.conn.private_data : event, 0xDB, 1);
   drop(EVENT, (char *)event - offsetof(struct cm_item, event));

@@ -103,6 +103,7 @@ final class RdmaDevice implements Device {
   private long compChannel;
   private long cmTag;
   private long cqTag;
+  private boolean counted; // whether the channel counts it
 
   // Of the thread that awaits.
   private final ByteBuffer cqTokens = Layout.allocate(CQ_EVENTS * Long.BYTES);
@@ -162,10 +163,11 @@ final class RdmaDevice implements Device {
 
   /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
   void open() {
-    channel.opened();
     boolean opened = false;
     try {
       synchronized (channels) {
+        channel.opened();
+        counted = true;
         Cm.setToken(anchor, token);
         compChannel =
             Results.check(
@@ -601,7 +603,9 @@ final class RdmaDevice implements Device {
     released = true;
     Registry.OBJECTS.remove(token);
     context.release();
-    channel.closed();
+    if (counted) {
+      channel.closed();
+    }
   }
 
   @Override
