@@ -588,7 +588,7 @@ static void complete(struct ibv_cq *cq, struct fake_qp *qp, uint64_t wr_id, enum
     wc.opcode = opcode;
     wc.byte_len = length;
   }
-  if (from && (from->opcode == IBV_WR_SEND_WITH_IMM || from->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)) {
+  if (from && !status && (from->opcode == IBV_WR_SEND_WITH_IMM || from->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)) {
     wc.wc_flags = IBV_WC_WITH_IMM;
     wc.imm_data = from->imm_data;
   }
@@ -754,7 +754,8 @@ static void run(struct fake_qp *qp) {
     const struct wqe done = *wqe;
     ring_take(&qp->sends);
     if (status || (done.send.send_flags & IBV_SEND_SIGNALED))
-      complete(qp->qp.send_cq, qp, done.wr_id, (enum ibv_wc_status)status, opcode, (uint32_t)length_of(&done), NULL, 0);
+      complete(qp->qp.send_cq, qp, done.wr_id, (enum ibv_wc_status)status, opcode, (uint32_t)length_of(&done),
+               &done.send, 0); /* with the flag of immediate data, as soft-RoCE has it */
     if (status) to_error(qp);
   }
 }
@@ -860,8 +861,7 @@ static int post_recv(struct ibv_qp *of, struct ibv_recv_wr *wr, struct ibv_recv_
   if (fails(__func__)) return errno;
   if (of->srq || of->state == IBV_QPS_RESET) return EINVAL;
   const int result = post_recvs(&((struct fake_qp *)of)->recvs, wr, bad);
-  if (of->state == IBV_QPS_ERR) flush((struct fake_qp *)of);
-  run_all();
+  run_all(); /* in the error state nothing happens, as with soft-RoCE, until it is told of that state again */
   return result;
 }
 

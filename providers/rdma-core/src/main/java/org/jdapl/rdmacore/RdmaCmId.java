@@ -78,7 +78,7 @@ final class RdmaCmId extends CmObject implements CmId {
     qp.attach("accept", this);
     final int in = Math.min(readsIn, wantedIn);
     final int out = Math.min(readsOut, allowedOut);
-    Results.check(qp.connect(id, in, out), "modify_qp", qp, "to RTS");
+    Results.check(qp.connect(id, in, out), "accept", qp, "to RTS; the peer may be gone");
     Cm.setToken(id, token()); // before events of it come
     final int result =
         Cm.accept(
@@ -203,6 +203,10 @@ final class RdmaCmId extends CmObject implements CmId {
   }
 
   private CmEventType onEstablished() {
+    if (state == State.DISCONNECTING) {
+      Cm.disconnect(pointer()); // before this the peer could not be told
+      return null;
+    }
     if (state != State.ACCEPTED && state != State.CONNECTING) {
       return null;
     }

@@ -104,17 +104,24 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
   private void append(final int count, final WorkCompletions into) {
     for (int at = 0, end = count * Wc.SIZE; at < end; at += Wc.SIZE) {
       final WcStatus status = WcStatus.of(batch.getInt(at + Wc.STATUS));
+      final WcOpcode opcode =
+          status == WcStatus.SUCCESS ? opcode(batch.getInt(at + Wc.OPCODE)) : null;
       final int immediate = batch.getInt(at + Wc.IMM_DATA);
       into.add(
           batch.getLong(at + Wc.WR_ID),
           status,
-          status == WcStatus.SUCCESS ? opcode(batch.getInt(at + Wc.OPCODE)) : null,
+          opcode,
           batch.getInt(at + Wc.BYTE_LEN),
           batch.getInt(at + Wc.QP_NUM),
           batch.getInt(at + Wc.VENDOR_ERR),
-          (batch.getInt(at + Wc.WC_FLAGS) & WITH_IMMEDIATE) != 0,
+          isReceive(opcode) && (batch.getInt(at + Wc.WC_FLAGS) & WITH_IMMEDIATE) != 0,
           SWAP ? Integer.reverseBytes(immediate) : immediate);
     }
+  }
+
+  /** Some devices set the flag of immediate data for sends too. */
+  private static boolean isReceive(final WcOpcode opcode) {
+    return opcode == WcOpcode.RECV || opcode == WcOpcode.RECV_RDMA_WITH_IMM;
   }
 
   /** The opcode of an ibv_wc_opcode; null for one of which there is no request here. */

@@ -219,9 +219,21 @@ final class RdmaQp extends RdmaObject implements QueuePair {
         return VerbsException.EINVAL;
       }
       recvs.put(0, request);
-      recvs.link(1);
-      return (int) Verbs.postRecv(alive, recvs.address());
+      return (int) postRecvs(alive, 1);
     }
+  }
+
+  /**
+   * Posts the first requests. What is posted in the error state is flushed by some devices when
+   * they are told of that state only; so they are told again.
+   */
+  private long postRecvs(final long alive, final int list) {
+    recvs.link(list);
+    final long result = Verbs.postRecv(alive, recvs.address());
+    if (state == State.ERROR) {
+      Verbs.modifyQpToError(alive);
+    }
+    return result;
   }
 
   @Override
@@ -234,8 +246,7 @@ final class RdmaQp extends RdmaObject implements QueuePair {
         if (list == 0) {
           return posted;
         }
-        recvs.link(list);
-        final long result = Verbs.postRecv(alive, recvs.address());
+        final long result = postRecvs(alive, list);
         if (result != 0) {
           return posted + (int) (result >>> 32);
         }

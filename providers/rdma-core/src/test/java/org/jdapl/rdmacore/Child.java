@@ -21,6 +21,7 @@ final class Child {
 
   private final Map<String, String> environment = new TreeMap<>();
   private final List<String> options = new ArrayList<>();
+  private List<String> prefix = List.of();
 
   Child() {
     environment.put("LD_LIBRARY_PATH", NATIVE.resolve("fake").toString());
@@ -36,9 +37,15 @@ final class Child {
     return this;
   }
 
+  /** What starts it: a command that takes a command. */
+  Child inside(final String... command) {
+    prefix = List.of(command);
+    return this;
+  }
+
   Result run(final Class<?> main, final String... arguments)
       throws IOException, InterruptedException {
-    final List<String> command = new ArrayList<>();
+    final List<String> command = new ArrayList<>(prefix);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
     command.addAll(List.of("-ea", "-cp", classPath(), main.getName()));

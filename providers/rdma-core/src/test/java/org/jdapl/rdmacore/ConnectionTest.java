@@ -122,6 +122,16 @@ class ConnectionTest extends Bed {
   }
 
   @Test
+  void shouldDisconnectAlsoBeforeItIsEstablished() {
+    b.listen();
+    b.id = b.own(request("hello").accept(b.qp, Side.PARAMETERS, b.handler()));
+    b.id.disconnect();
+    a.await(() -> a.has(CmEventType.DISCONNECTED) && b.has(CmEventType.DISCONNECTED));
+
+    assertThat(b.events).extracting(CmEvent::type).doesNotContain(CmEventType.ESTABLISHED);
+  }
+
+  @Test
   void shouldTellThePeerWhenAnIdIsClosed() {
     connect();
     a.qp.close();

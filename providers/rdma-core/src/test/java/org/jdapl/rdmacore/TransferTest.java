@@ -61,6 +61,7 @@ class TransferTest extends Bed {
         .containsExactly(
             new Completion(1, WcStatus.SUCCESS, WcOpcode.RECV, 4, 0x12345678),
             new Completion(2, WcStatus.SUCCESS, WcOpcode.RECV_RDMA_WITH_IMM, 32, 0xCAFEBABE));
+    assertThat(Side.poll(a.sendCq, 4)).extracting(Completion::immediate).containsOnlyNulls();
   }
 
   @Test
