@@ -181,7 +181,7 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   OR_ERRNO;
   memset(attr, 0, sizeof *attr);
   attr->max_qp = 1000;
-  attr->max_qp_wr = 512;
+  attr->max_qp_wr = 4096;
   attr->max_sge = 8;
   attr->max_cq = 1000;
   attr->max_cqe = 4096;
@@ -191,7 +191,7 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   attr->max_qp_init_rd_atom = 16;
   attr->atomic_cap = IBV_ATOMIC_HCA;
   attr->max_srq = 100;
-  attr->max_srq_wr = 512;
+  attr->max_srq_wr = 4096;
   attr->max_srq_sge = 8;
   attr->max_mw = 100;
   return 0;
@@ -467,7 +467,6 @@ static int req_notify_cq(struct ibv_cq *of, int solicited) {
 
 /* Queue pairs. */
 
-#define MAX_WR 512
 #define MAX_SGE 8
 #define INLINE 64
 

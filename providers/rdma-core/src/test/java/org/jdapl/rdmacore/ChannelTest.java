@@ -24,8 +24,7 @@ class ChannelTest extends Bed {
     cq.arm(ArmKind.NEXT);
     final var qp =
         b.own(
-            b.device.createQp(
-                new org.jdapl.verbs.QpAttributes(b.pd, cq, cq, null, 1, 1, 1, 1, 0)));
+            b.device.createQp(new org.jdapl.verbs.QpAttributes(b.pd, cq, cq, null, 1, 1, 1, 1, 0)));
     qp.modifyToError();
     qp.postRecv(new org.jdapl.verbs.RecvRequest(1));
     assertThat(told[0]).isNull();

@@ -3,6 +3,7 @@ package org.jdapl.rdmacore;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,13 @@ final class Child {
 
   static final Path NATIVE = Path.of(System.getProperty("native.tests", "target/native-tests"));
 
-  record Result(int status, String output) {}
+  record Result(int status, String output) {
+
+    /** What the program said; newer Javas warn of every program that loads a native library. */
+    List<String> lines() {
+      return output.lines().filter(line -> !line.startsWith("WARNING: ")).toList();
+    }
+  }
 
   private final Map<String, String> environment = new TreeMap<>();
   private final List<String> options = new ArrayList<>();
@@ -55,7 +62,8 @@ final class Child {
     builder.environment().putAll(environment);
     final Process process = builder.start();
     process.getOutputStream().close();
-    final String output = new String(process.getInputStream().readAllBytes());
+    final String output =
+        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (!process.waitFor(1, TimeUnit.MINUTES)) {
       process.destroyForcibly();
       throw new AssertionError("did not end: " + command + "\n" + output);

@@ -175,8 +175,7 @@ class ConnectionTest extends Bed {
     b.listen();
     assertThatThrownBy(() -> a.device.listen(b.listener.service(), 1, a.requests::add))
         .isInstanceOfSatisfying(
-            VerbsException.class,
-            e -> assertThat(e.errno()).isEqualTo(VerbsException.EADDRINUSE));
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EADDRINUSE));
     assertThatThrownBy(() -> a.device.listen(65536, 1, a.requests::add))
         .hasMessageContaining("service 65536; expected 0 to 65535");
     assertThatThrownBy(() -> a.connect(a.device.address(), 0, Side.PARAMETERS))

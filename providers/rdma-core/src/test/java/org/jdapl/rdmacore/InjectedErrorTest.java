@@ -64,7 +64,7 @@ class InjectedErrorTest {
   void required_N03_isCleanUnderTheChecksOfJni() throws Exception {
     final Child.Result result = new Child().option("-Xcheck:jni").run(Scenario.class);
 
-    assertThat(result.output().strip()).isEqualTo("all is well");
+    assertThat(result.lines()).containsExactly("all is well");
     assertThat(result.status()).isZero();
   }
 
@@ -72,7 +72,7 @@ class InjectedErrorTest {
   void required_N03_isCleanUnderSanitizers() throws Exception {
     final Child.Result result = sanitized().run(Scenario.class);
 
-    assertThat(result.output().strip()).isEqualTo("all is well");
+    assertThat(result.lines()).containsExactly("all is well");
     assertThat(result.status()).isZero();
   }
 

@@ -27,8 +27,7 @@ class MisuseTest extends Bed {
 
   private static void assertRefused(final int errno, final String why, final ThrowingCallable use) {
     assertThatThrownBy(use)
-        .isInstanceOfSatisfying(
-            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
         .hasMessageContaining(why);
   }
 
@@ -70,8 +69,7 @@ class MisuseTest extends Bed {
 
   @Test
   void required_N03_refusesWhatIsAnothers() {
-    assertRefused(
-        VerbsException.EINVAL, "open Pd", () -> a.device.regMr(b.pd, a.buffer, Set.of()));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.regMr(b.pd, a.buffer, Set.of()));
     assertRefused(VerbsException.EINVAL, "open Cq", () -> a.device.createQp(attributes(a, b)));
     assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.createQp(attributes(b, a)));
     connect();
@@ -130,8 +128,7 @@ class MisuseTest extends Bed {
         () -> a.device.regMr(a.pd, a.buffer, EnumSet.of(Access.REMOTE_WRITE)));
     assertRefused(
         VerbsException.EINVAL, "entries 0; expected 1", () -> a.device.createCq(0, cq -> {}));
-    assertRefused(
-        VerbsException.EINVAL, "entries 4097", () -> a.device.createCq(4097, cq -> {}));
+    assertRefused(VerbsException.EINVAL, "entries 4097", () -> a.device.createCq(4097, cq -> {}));
     final WorkCompletions full = new WorkCompletions(1);
     assertRefused(VerbsException.EINVAL, "max 0", () -> a.sendCq.poll(full, 0));
     connect();
@@ -148,8 +145,7 @@ class MisuseTest extends Bed {
   void required_N03_closesWhileOthersUseIt() throws Exception {
     for (int round = 0; round < 50; round++) {
       final CompletionQueue cq = a.device.createCq(8, queue -> {});
-      final QueuePair qp =
-          a.device.createQp(new QpAttributes(a.pd, cq, cq, null, 4, 4, 2, 2, 0));
+      final QueuePair qp = a.device.createQp(new QpAttributes(a.pd, cq, cq, null, 4, 4, 2, 2, 0));
       final CountDownLatch begun = new CountDownLatch(2);
       final CompletableFuture<Void> polls =
           CompletableFuture.runAsync(

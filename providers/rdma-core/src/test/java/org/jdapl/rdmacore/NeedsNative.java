@@ -6,6 +6,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
     private static boolean isThere() {
       try (InputStream platforms = Fake.class.getResourceAsStream("/native/platforms")) {
         return platforms != null
-            && !new String(platforms.readAllBytes()).isBlank()
+            && !new String(platforms.readAllBytes(), StandardCharsets.UTF_8).isBlank()
             && Files.exists(Path.of(System.getProperty("native.tests"), "fake"));
       } catch (final IOException e) {
         return false;

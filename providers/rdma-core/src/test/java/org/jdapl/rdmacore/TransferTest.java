@@ -11,7 +11,6 @@ import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
-import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
