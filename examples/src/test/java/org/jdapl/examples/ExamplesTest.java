@@ -44,6 +44,19 @@ class ExamplesTest {
     assertThat(out.toString().lines()).containsExactly("bob heard: Hello!");
   }
 
+  @Test
+  void doctorSaysWhetherADeviceWorksAndWhatToDo() {
+    final int status = run("doctor");
+
+    assertThat(err.toString()).isEmpty();
+    if (status == 0) {
+      assertThat(out.toString()).contains("ok    objects", "A device works");
+    } else {
+      assertThat(status).isEqualTo(1);
+      assertThat(out.toString()).contains("FAIL  ", "to do: ", "No device works.");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", "quickstart", "hello", "doctor"})
   void helpIsThereForEveryCommand(final String command) {
@@ -61,6 +74,7 @@ class ExamplesTest {
         "quickstart --messages 0",
         "quickstart --posters -1",
         "hello world",
+        "doctor color=red",
         "nosuch",
         "--bad"
       })

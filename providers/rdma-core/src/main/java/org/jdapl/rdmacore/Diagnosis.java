@@ -158,8 +158,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
         : new Problem(
             Problem.Reason.MEMLOCK,
             "This process may pin " + limit + " bytes only",
-            "raise the limit (ulimit -l): memlock in /etc/security/limits.conf, or LimitMEMLOCK of"
-                + " the service");
+            "raise the limit, " + Memlock.HOW);
   }
 
   private static List<String> names(final Path directory, final String glob) {
@@ -195,16 +194,23 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
       }
       return true;
     } catch (final VerbsException e) {
-      findings.add(new Finding("use of " + wanted, null, of(e)));
+      findings.add(new Finding("use of " + wanted, null, of(e, wanted)));
       return false;
     }
   }
 
-  private static Problem of(final VerbsException e) {
-    final boolean memory = e.errno() == VerbsException.ENOMEM;
-    return new Problem(
-        memory ? Problem.Reason.MEMLOCK : Problem.Reason.NO_ADDRESS,
-        e.getMessage(),
-        memory ? "raise the limit of locked memory (ulimit -l)" : "see the message");
+  private static Problem of(final VerbsException e, final Parameters wanted) {
+    if (e.verb().equals("bind_addr") || e.verb().equals("create_event_channel")) {
+      return noAddress(wanted);
+    }
+    return e.errno() == VerbsException.ENOMEM
+        ? new Problem(
+            Problem.Reason.MEMLOCK,
+            e.getMessage(),
+            "raise the limit of memory to pin, " + Memlock.HOW)
+        : new Problem(
+            Problem.Reason.DEVICE,
+            e.getMessage(),
+            "see the driver's messages: dmesg, rdma dev show");
   }
 }

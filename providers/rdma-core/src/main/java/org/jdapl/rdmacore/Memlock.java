@@ -11,6 +11,10 @@ final class Memlock {
   /** Below this, a few endpoints with their buffers do not fit. */
   static final long ENOUGH = 64 << 20;
 
+  /** How to raise the limit. */
+  static final String HOW =
+      "which ulimit -l shows: memlock in /etc/security/limits.conf, or LimitMEMLOCK of the service";
+
   private static final String LINE = "Max locked memory";
 
   private Memlock() {}
@@ -40,8 +44,9 @@ final class Memlock {
         ? ""
         : "; this process may pin "
             + limit
-            + " bytes (ulimit -l), wanted "
+            + " bytes, wanted "
             + wanted
-            + " more: raise memlock in /etc/security/limits.conf, or LimitMEMLOCK of the service";
+            + " more: raise the limit, "
+            + HOW;
   }
 }

@@ -32,7 +32,9 @@ public record Problem(Reason reason, String cause, String remedy) {
     /** No IP address of this machine belongs to the device that was asked for. */
     NO_ADDRESS,
     /** Less memory may be pinned than is wanted. */
-    MEMLOCK
+    MEMLOCK,
+    /** A verb failed on the device. */
+    DEVICE
   }
 
   @Override

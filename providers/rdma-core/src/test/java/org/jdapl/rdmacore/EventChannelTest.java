@@ -12,7 +12,7 @@ import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-class ChannelTest extends Bed {
+class EventChannelTest extends Bed {
 
   private static final long FOR_EVER = TimeUnit.DAYS.toNanos(1);
 

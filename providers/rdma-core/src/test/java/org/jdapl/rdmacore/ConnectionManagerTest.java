@@ -19,7 +19,7 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
-class ConnectionTest extends Bed {
+class ConnectionManagerTest extends Bed {
 
   private static final int INVALID_SERVICE = 8;
   private static final int VENDOR_OPTION = 35;
