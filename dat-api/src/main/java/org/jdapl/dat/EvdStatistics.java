@@ -15,12 +15,13 @@ import java.util.StringJoiner;
  * @param emptyTurns turns that found nothing to hand out.
  * @param wakes turns that a completion queue that was armed, or a change of policy, began after the
  *     EVD was idle.
- * @param providerCalls polls and arms made.
+ * @param providerCalls polls and arms made; the looks of the watchdog are not counted.
  * @param suppressed successes that were posted with SUPPRESS and so made no event.
  * @param dropped completions of closed endpoints, and others nobody knows, that were left out.
  * @param failures events whose handler threw.
  * @param unhandled events for which the consumer had no method.
  * @param spurious notifications that found no completion.
+ * @param rescued completions that came without a notification, and that the watchdog found.
  * @param slowTurns turns that took longer than {@link Evd#slowAfter}.
  * @param longestTurnNanos how long the longest turn took; 0 where {@link Evd#slowAfter} is zero.
  */
@@ -40,6 +41,7 @@ public record EvdStatistics(
     long failures,
     long unhandled,
     long spurious,
+    long rescued,
     long slowTurns,
     long longestTurnNanos) {
 
@@ -74,6 +76,7 @@ public record EvdStatistics(
     add(line, failures, "failures");
     add(line, unhandled, "unhandled");
     add(line, spurious, "spurious");
+    add(line, rescued, "rescued");
     add(line, slowTurns, "slow turns");
     add(line, longestTurnNanos / 1000, "us longest turn");
     return line.toString();

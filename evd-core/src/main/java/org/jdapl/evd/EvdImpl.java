@@ -66,6 +66,7 @@ final class EvdImpl implements Evd {
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
+  private final Runnable rescue;
   private final Counters counters = new Counters();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
@@ -113,6 +114,7 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
+    rescue = merger::rescue;
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -149,6 +151,17 @@ final class EvdImpl implements Evd {
   /** A completion queue gave its notification, or is to be polled and armed. */
   void signalCq() {
     signal(draining ? EvdState.CQ | EvdState.CONTROL : EvdState.CQ);
+  }
+
+  /** The watchdog's turn: an idle EVD looks for completions that came without a notification. */
+  void rescue() {
+    if (EvdState.isIdle(state.get())) {
+      control(rescue);
+    }
+  }
+
+  long rescued() {
+    return counters.get(Counters.RESCUED);
   }
 
   /** Has something done in a turn, whatever the policy. */
@@ -843,6 +856,7 @@ final class EvdImpl implements Evd {
     synchronized (this) {
       merger.add(feed);
     }
+    ia.watch(this);
     signalCq();
     return feed;
   }

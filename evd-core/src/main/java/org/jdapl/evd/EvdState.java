@@ -186,6 +186,11 @@ final class EvdState {
     return (s & (UPCALL | RUNNING | POLICY)) == 0;
   }
 
+  /** Whether upcalls are enabled, and nothing is there for one as far as is known. */
+  static boolean isIdle(final long s) {
+    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;
+  }
+
   static boolean isEnabled(final long s) {
     return (s & POLICY) != 0;
   }

@@ -238,9 +238,15 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   synchronized void remove(final DatObject object) {
-    if (objects.remove(object) && object instanceof EvdImpl) {
+    if (objects.remove(object) && object instanceof EvdImpl evd) {
+      runtime.watchdog().remove(evd);
       runtime.releaseEvd();
     }
+  }
+
+  /** An EVD has a completion queue. */
+  void watch(final EvdImpl evd) {
+    runtime.watchdog().add(evd);
   }
 
   private synchronized void checkOpen(final String call) {

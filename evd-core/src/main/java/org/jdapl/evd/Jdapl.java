@@ -58,6 +58,7 @@ public final class Jdapl implements AutoCloseable {
   private final boolean byHand;
   private final int capacity;
   private final Reaper reaper;
+  private final Watchdog watchdog = new Watchdog();
   private final Dispatcher[] dispatchers;
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
@@ -90,16 +91,23 @@ public final class Jdapl implements AutoCloseable {
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.start();
     }
-    if (!byHand) {
-      watch();
+    if (!(clock instanceof SteppedClock)) {
+      reaper.schedule(WATCH_PERIOD, this::watch);
     }
   }
 
-  /** Looks now and then what the dispatchers do. Runs on the reaper. */
+  /**
+   * Looks now and then what the dispatchers do, and for lost notifications. Runs on the reaper. In
+   * virtual time there is {@link #runUntil}: time that passed for this alone would hide that
+   * nothing more will happen.
+   */
   private void watch() {
-    for (final Dispatcher dispatcher : dispatchers) {
-      dispatcher.watch();
+    if (!byHand) {
+      for (final Dispatcher dispatcher : dispatchers) {
+        dispatcher.watch();
+      }
     }
+    watchdog.look();
     reaper.schedule(WATCH_PERIOD, this::watch);
   }
 
@@ -305,6 +313,10 @@ public final class Jdapl implements AutoCloseable {
     return reaper;
   }
 
+  Watchdog watchdog() {
+    return watchdog;
+  }
+
   List<DispatcherStatistics> dispatcherStatistics() {
     return Stream.of(dispatchers).map(Dispatcher::statistics).toList();
   }
@@ -357,12 +369,19 @@ public final class Jdapl implements AutoCloseable {
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
+    long rescuedBefore = -1;
     boolean happened = true;
     while (!condition.getAsBoolean()) {
       final boolean before = happened;
       happened = turn() || passTime(deadline);
       if (!happened && !before) {
-        return false;
+        final long rescued = watchdog.rescued();
+        if (rescued == rescuedBefore) {
+          return false;
+        }
+        rescuedBefore = rescued;
+        watchdog.lookAll();
+        happened = true;
       }
     }
     return true;

@@ -281,6 +281,18 @@ final class Mistakes {
   private static Stream<Mistake> arming() {
     return Stream.of(
         Mistake.of(
+            "A10",
+            "the watchdog trusts that an armed queue will notify",
+            "CqFeed.java",
+            "    if (mode == Mode.ARMED && !notified) {",
+            "    if (mode == Mode.ARMED && notified) {"),
+        Mistake.of(
+            "A10",
+            "the watchdog wakes the EVDs that are not idle only",
+            "EvdState.java",
+            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;",
+            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0;"),
+        Mistake.of(
             "A01",
             "an arm is not followed by a look",
             "RearmAdapter.java",
