@@ -20,12 +20,12 @@ final class Counters {
   static final int SUPPRESSED = 8;
   static final int DROPPED = 9;
   static final int SPURIOUS = 10;
-  static final int WAKES = 11;
-  static final int RESCUED = 12;
-  static final int FAILURES = 13;
-  static final int UNHANDLED = 14;
+  static final int RESCUED = 11;
+  static final int FAILURES = 12;
+  static final int UNHANDLED = 13;
+  static final int WAKES = 14;
   static final int SLOW_TURNS = 15;
-  static final int SLOW_TURNS_LOGGED = 16;
+  static final int SLOW_TURN_WARNINGS = 16;
   static final int LONGEST_TURN = 17;
 
   private final AtomicLongArray values = new AtomicLongArray(LONGEST_TURN + 1);

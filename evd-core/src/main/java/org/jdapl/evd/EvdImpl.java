@@ -47,6 +47,7 @@ final class EvdImpl implements Evd {
   private static final int BUDGET = 64;
 
   private static final int SPINS = 100;
+  private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
   private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
   /** What upcalls are made to under a policy. One of the two is null. */
@@ -62,7 +63,7 @@ final class EvdImpl implements Evd {
   private final IaImpl ia;
   private volatile int length;
   private final int streams;
-  private final Dispatcher dispatcher;
+  private volatile Dispatcher dispatcher;
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
@@ -88,7 +89,6 @@ final class EvdImpl implements Evd {
   private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
-  private boolean wasIdle;
 
   /** What is in memory is old: ON_NEW holds it back until something is signalled. */
   private boolean settled;
@@ -170,6 +170,11 @@ final class EvdImpl implements Evd {
     signal(EvdState.CONTROL);
   }
 
+  /** From its next token on another dispatcher gives its turns. */
+  void moveTo(final Dispatcher to) {
+    control(() -> dispatcher = to); // in a turn, while there is no token: none is in two rings
+  }
+
   private void signal(final long bits) {
     apply(EvdState.SIGNAL, bits);
   }
@@ -185,6 +190,9 @@ final class EvdImpl implements Evd {
     if (before >= 0) {
       final long after = EvdState.next(before, operation, argument);
       if (EvdState.madeToken(before, after)) {
+        if (operation == EvdState.SIGNAL && (argument & EvdState.CQ) != 0) {
+          counters.incrementShared(Counters.WAKES);
+        }
         if ((after & EvdState.POLICY) == EvdState.MANY) {
           dispatcher.readyAnywhere(this);
         } else {
@@ -206,10 +214,6 @@ final class EvdImpl implements Evd {
     merger.begin(by.batch());
     by.holdTurn(true);
     try {
-      if (wasIdle && (before & EvdState.CQ) != 0) {
-        counters.increment(Counters.WAKES);
-      }
-      wasIdle = false;
       serve(before & ~now);
       if ((now & EvdState.UPCALL) == 0) {
         leave();
@@ -287,12 +291,10 @@ final class EvdImpl implements Evd {
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
-    wasIdle = true; // after the transition it may be another's turn
     final long before = state.apply(EvdState.END, 0);
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
       return true;
     }
-    wasIdle = false;
     resume();
     return false;
   }
@@ -375,7 +377,7 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(handler);
     } catch (final Throwable e) {
-      onFailure(by, event, e);
+      onFailure(by, event, "", e);
     } finally {
       by.exit();
     }
@@ -386,7 +388,7 @@ final class EvdImpl implements Evd {
     try {
       handler.onReady(this);
     } catch (final Throwable e) {
-      onFailure(by, null, e);
+      onFailure(by, null, "onReady", e);
     } finally {
       by.exit();
     }
@@ -398,7 +400,7 @@ final class EvdImpl implements Evd {
       try {
         called.onTurnEnd(this);
       } catch (final Throwable e) {
-        onFailure(by, null, e);
+        onFailure(by, null, "onTurnEnd", e);
       } finally {
         by.exit();
       }
@@ -438,17 +440,20 @@ final class EvdImpl implements Evd {
 
   // Errors.
 
-  private void onFailure(final Dispatcher by, final Handout event, final Throwable failure) {
+  /** Consumer code threw: at an event, which counts as consumed, or in another method. */
+  private void onFailure(
+      final Dispatcher by, final Handout event, final String method, final Throwable failure) {
     final long count = counters.incrementShared(Counters.FAILURES);
     if (by.isByHand() || failure instanceof VirtualMachineError) {
       throwUnchecked(failure);
     }
     if (isPowerOfTwo(count)) {
       LOGGER.error(
-          "{}: the handler threw at {} (failure {} of this EVD); the event counts as consumed",
+          "{}: the handler threw at {} (failure {} of this EVD){}",
           name,
-          event == null ? "its upcall" : event.event(),
+          event == null ? method : event.event(),
           count,
+          event == null ? "" : "; the event counts as consumed",
           failure);
     }
   }
@@ -501,7 +506,7 @@ final class EvdImpl implements Evd {
 
   private void warnOfSlowTurn(
       final String took, final Dispatcher by, final long nanos, final Throwable where) {
-    if (counters.incrementShared(Counters.SLOW_TURNS_LOGGED) == 1) {
+    if (counters.incrementShared(Counters.SLOW_TURN_WARNINGS) == 1) {
       LOGGER.warn(
           "{}: a turn {} {} ms, and kept {} from the other EVDs it serves; do what takes long on"
               + " another thread, or see Evd.slowAfter. Further ones are only counted.",
@@ -624,7 +629,6 @@ final class EvdImpl implements Evd {
           consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
         }
         merger.begin(consumerBatch);
-        wasIdle = false;
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
@@ -866,16 +870,16 @@ final class EvdImpl implements Evd {
     checkOpen("resize");
     ia.checkLength(to, name + ".resize");
     synchronized (this) {
-      if (to < reserved || !lane.resize(to)) {
+      if (to < reserved || !lane.resize(length, to)) {
         throw Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
             name
-                + ".resize: more than "
-                + to
-                + " events wait, or may come from its endpoints ("
-                + reserved
-                + " completions are reserved); it keeps its length "
-                + length);
+                + ".resize: it keeps its length "
+                + length
+                + ", because "
+                + (to < reserved
+                    ? reserved + " completions are reserved for its endpoints"
+                    : "more than " + to + " software events or connection requests wait"));
       }
       length = to;
     }
@@ -970,7 +974,8 @@ final class EvdImpl implements Evd {
       }
     }
     if (!allPosted && !lane.close()) {
-      control(this::finishClose); // a poster has not finished
+      // A poster has not finished. Not in this turn again: it would take the core it needs.
+      ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
       return;
     }
     try {

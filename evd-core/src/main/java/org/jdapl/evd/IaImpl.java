@@ -493,6 +493,10 @@ final class IaImpl implements InterfaceAdapter {
     return device;
   }
 
+  Jdapl runtime() {
+    return runtime;
+  }
+
   Reaper reaper() {
     return reaper;
   }

@@ -122,7 +122,7 @@ final class Reaper implements Runnable {
     }
     while (nextTimerNanos() == 0) {
       final Runnable action = timers.poll().action;
-      if (action != null) {
+      if (action != null) { // else it was cancelled just now
         worked = true;
         run(action);
       }
@@ -132,7 +132,11 @@ final class Reaper implements Runnable {
 
   /** How long until the next timer; {@link Long#MAX_VALUE} without one. */
   long nextTimerNanos() {
-    final Timer next = timers.peek();
+    Timer next = timers.peek();
+    while (next != null && next.action == null) {
+      timers.poll();
+      next = timers.peek();
+    }
     return next == null ? Long.MAX_VALUE : Math.max(0, next.dueNanos - clock.nanoTime());
   }
 

@@ -38,8 +38,8 @@ final class Mistakes {
             "E04",
             "a full queue takes one more",
             "Lane.java",
-            "offered < 0 || offered - softwareTaken >= length",
-            "offered < 0 || offered - softwareTaken > length"),
+            "before < 0 || waiting(before) >= length(before)",
+            "before < 0 || waiting(before) > length(before)"),
         Mistake.of(
             "E05",
             "an endpoint that does not fit is let in",
@@ -104,8 +104,8 @@ final class Mistakes {
             "E08",
             "an EVD is made shorter than what waits in it",
             "Lane.java",
-            "    if (softwareWaiting() > to || requestsOffered",
-            "    if (requestsOffered"));
+            "        if (waiting(before) > length) {",
+            "        if (waiting(before) < 0) {"));
   }
 
   private static Stream<Mistake> upcalls() {

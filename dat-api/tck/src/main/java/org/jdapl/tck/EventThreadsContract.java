@@ -135,6 +135,37 @@ public abstract class EventThreadsContract extends Contract {
     }
   }
 
+  @Test
+  void required_E08_aResizeThatIsRefusedDisturbsNobody() {
+    final Evd evd = softwareEvd(1000);
+    final Recorder seen = recorder(evd);
+    final int waiting = 50;
+    final AtomicInteger refused = new AtomicInteger();
+    final AtomicInteger full = new AtomicInteger();
+    for (int i = 0; i < waiting; i++) {
+      post(evd, i);
+    }
+
+    inParallel(
+        () -> {
+          while (refused.get() < 2000) {
+            if (evd.postSoftwareEvent("one more") != Outcome.SUCCESS) {
+              full.incrementAndGet();
+            }
+            seen.take();
+          }
+        },
+        () -> {
+          while (refused.get() < 2000) {
+            refused(ReturnType.INVALID_STATE, "resize below what waits", () -> evd.resize(10));
+            refused.incrementAndGet();
+          }
+        });
+
+    assertThat(full.get()).as(why("there was room all the time")).isZero();
+    assertThat(evd.length()).as(why("unchanged")).isEqualTo(1000);
+  }
+
   private void postNumbered(final Evd evd, final int poster, final int count) {
     for (int i = 0; i < count; i++) {
       post(evd, new Post(poster, i));

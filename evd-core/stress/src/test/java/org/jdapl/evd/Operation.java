@@ -8,6 +8,7 @@ import org.jdapl.dat.Invoke;
  * What a thread does to an EVD while others use it. Every two of them race, also one with itself;
  * posts and turns are part of each race. A new operation is one more constant.
  */
+@SuppressWarnings("ImmutableEnumChecker") // no lambda here has state
 enum Operation {
   SIGNAL(
       true,

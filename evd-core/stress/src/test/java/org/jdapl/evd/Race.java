@@ -4,11 +4,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.Invoke;
 
 /**
- * A race on a real EVD, by its name: each pair of {@link Operation}s, and those of {@link
- * SleepRaces}. It throws an {@link AssertionError} if the EVD broke its contract. Public for class
- * loaders that have another version of the code.
+ * A race on a real EVD, by its name: each pair of {@link Operation}s, few threads against turns,
+ * and those of {@link SleepRaces}. It throws an {@link AssertionError} if the EVD broke its
+ * contract. Public for class loaders that have another version of the code.
  */
 public final class Race implements Runnable {
 
@@ -45,12 +46,60 @@ public final class Race implements Runnable {
     final Map<String, Runnable> races = new LinkedHashMap<>();
     races.put("POST x SLEEP", () -> SleepRaces.post(Concurrency.SINGLE_INSTANCE));
     races.put("MANY x SLEEP", () -> SleepRaces.post(Concurrency.many(2)));
+    races.put("TASK x SLEEP", SleepRaces::task);
+    races.put("POST x TURN", Race::post);
+    races.put("SIGNAL x TURN", Race::signal);
+    races.put("MANY x TURN", Race::many);
+    races.put("POLICY x TURN", Race::policy);
+    races.put("ENDPOINT_CLOSE x TURN", Race::endpointClose);
     for (final Operation one : Operation.values()) {
       for (final Operation other : Operation.values()) {
         races.put(name(one, other), () -> pair(one, other));
       }
     }
     return races;
+  }
+
+  private static void post() {
+    final RaceBed bed = new RaceBed(false);
+    bed.add("poster", bed::post);
+    bed.race();
+  }
+
+  private static void signal() {
+    final RaceBed bed = new RaceBed(true);
+    bed.add("provider", bed::complete);
+    bed.race();
+  }
+
+  private static void many() {
+    final RaceBed bed = new RaceBed(false);
+    bed.enable(Concurrency.many(1), Invoke.ON_ANY);
+    bed.post();
+    bed.race();
+  }
+
+  private static void policy() {
+    final RaceBed bed = new RaceBed(false);
+    bed.enable(Concurrency.many(2), Invoke.ON_ANY);
+    bed.post();
+    bed.post();
+    bed.add(
+        "policy",
+        () -> {
+          bed.enable(Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
+          bed.enable(Concurrency.many(2), Invoke.ON_ANY);
+          bed.enable(Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
+        });
+    bed.race();
+  }
+
+  private static void endpointClose() {
+    final RaceBed bed = new RaceBed(true);
+    bed.enable(Concurrency.many(2), Invoke.ON_ANY);
+    bed.complete();
+    bed.add("closer", bed::closeEndpoint);
+    bed.race();
   }
 
   private static void pair(final Operation one, final Operation other) {

@@ -63,8 +63,7 @@ final class RaceBed {
   private final Jdapl jdapl =
       Jdapl.with(provider).clock(clock).byHand().dispatchers(2).capacity(8).start();
   private final InterfaceAdapter ia = jdapl.open();
-  private final EvdImpl evd =
-      (EvdImpl) ia.createEvd(16, EventStream.DTO, EventStream.SOFTWARE);
+  private final EvdImpl evd = (EvdImpl) ia.createEvd(16, EventStream.DTO, EventStream.SOFTWARE);
   private final Endpoint endpoint;
   private final int receives;
   private final List<Thread> threads = new ArrayList<>();
@@ -267,7 +266,8 @@ final class RaceBed {
     void enter() {
       check(inside.incrementAndGet() <= Math.max(1, limit), "one more upcall began than may");
       final int before = running.getAndAdd(limit == 0 ? EXCLUSIVE : 1);
-      check(before < (limit == 0 ? 1 : EXCLUSIVE), "an upcall that runs alone began beside another");
+      check(
+          before < (limit == 0 ? 1 : EXCLUSIVE), "an upcall that runs alone began beside another");
       check(!ended, "an upcall began after the teardown or close");
       check(Dispatcher.isCurrent(), "an upcall runs on " + Thread.currentThread());
     }
@@ -375,7 +375,12 @@ final class RaceBed {
 
   private void throwFault() {
     if (fault != null) {
-      throw new AssertionError(fault + "; " + evd + ", handed out " + Arrays.stream(handedOut).filter(Objects::nonNull).toList());
+      throw new AssertionError(
+          fault
+              + "; "
+              + evd
+              + ", handed out "
+              + Arrays.stream(handedOut).filter(Objects::nonNull).toList());
     }
   }
 
@@ -385,8 +390,7 @@ final class RaceBed {
 
   private boolean isDry() {
     final int accepted = posted.stream().mapToInt(List::size).sum();
-    final long received =
-        Arrays.stream(handedOut).filter(Long.class::isInstance).count();
+    final long received = Arrays.stream(handedOut).filter(Long.class::isInstance).count();
     final long software = Arrays.stream(handedOut).filter(Payload.class::isInstance).count();
     return software == accepted && (!endpointCloses.isEmpty() || received == completed.get());
   }

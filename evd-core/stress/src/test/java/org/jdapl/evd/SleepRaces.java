@@ -22,6 +22,28 @@ final class SleepRaces {
 
   private SleepRaces() {}
 
+  /** The reaper alone. */
+  static void task() {
+    final Reaper reaper = new Reaper(new HandClock());
+    final List<Thread> loops = new CopyOnWriteArrayList<>();
+    reaper.start(
+        loop -> {
+          final Thread thread = new Thread(loop, "reaper");
+          loops.add(thread);
+          return thread;
+        });
+    final CountDownLatch done = new CountDownLatch(1);
+    reaper.execute(done::countDown);
+    try {
+      done.await();
+      reaper.stop();
+      loops.get(0).join();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** All of a runtime, until it is closed. */
   static void post(final Concurrency concurrency) {
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     final Jdapl jdapl =

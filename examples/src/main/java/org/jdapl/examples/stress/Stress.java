@@ -93,7 +93,7 @@ public final class Stress implements Callable<Integer> {
     out.flush();
     final Account account = new Account();
     try (Jdapl jdapl = Jdapl.with(ia).dispatchers(dispatchers).start()) {
-      final Arena arena = new Arena(jdapl, account, chosen, posters, connections);
+      final Arena arena = new Arena(jdapl, dispatchers, account, chosen, posters, connections);
       try {
         run(arena, account);
       } finally {
