@@ -115,7 +115,11 @@ final class Dispatcher implements Runnable {
 
   private void closeChannel() {
     if (channel != null) {
-      channel.close();
+      try {
+        channel.close();
+      } catch (final RuntimeException e) { // an adapter is stuck, and was reported
+        LOGGER.error("{}: its channel stays open: {}", name, e.toString(), e);
+      }
     }
   }
 

@@ -24,6 +24,7 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
@@ -76,6 +77,7 @@ public final class Jdapl implements AutoCloseable {
     reaper = new Reaper("reaper-" + RUNTIMES.incrementAndGet(), clock);
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
+    final EventChannel[] channels = createChannels(dispatchers.length);
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
           new Dispatcher(
@@ -83,7 +85,7 @@ public final class Jdapl implements AutoCloseable {
               builder.threads,
               capacity,
               builder.waitStrategy,
-              provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
+              channels[i],
               readyAnywhere,
               dispatchers,
               clock);
@@ -112,6 +114,22 @@ public final class Jdapl implements AutoCloseable {
       }
     }
     watchdog.look();
+  }
+
+  /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */
+  private EventChannel[] createChannels(final int count) {
+    final EventChannel[] channels = new EventChannel[count];
+    for (int i = 0; i < count && provider.delivery() == Delivery.CHANNEL; i++) {
+      try {
+        channels[i] = provider.createEventChannel();
+      } catch (final VerbsException e) {
+        for (int made = 0; made < i; made++) {
+          channels[made].close();
+        }
+        throw Misuse.failed("cannot use provider '" + provider.name() + "'", e);
+      }
+    }
+    return channels;
   }
 
   /**
@@ -258,6 +276,7 @@ public final class Jdapl implements AutoCloseable {
      * Starts the runtime.
      *
      * @return the runtime; to be closed.
+     * @throws DatException if the provider cannot be used; its cause says why.
      */
     public Jdapl start() {
       return new Jdapl(this);

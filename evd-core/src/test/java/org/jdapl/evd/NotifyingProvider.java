@@ -101,7 +101,8 @@ abstract class NotifyingProvider implements VerbsProvider {
         of.maxSendWr(),
         of.maxRecvWr(),
         of.maxSendSge(),
-        of.maxRecvSge());
+        of.maxRecvSge(),
+        of.maxInline());
   }
 
   private static <T> T proxy(final Class<T> type, final InvocationHandler calls) {

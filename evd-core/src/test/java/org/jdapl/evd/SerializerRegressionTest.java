@@ -110,7 +110,7 @@ class SerializerRegressionTest {
       if (polls > 3) {
         return RearmOutcome.NOT_DONE;
       }
-      into.add(polls, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, 0);
+      into.add(polls, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, false, 0);
       if (polls == 2) {
         feed.onNotification(this);
       }

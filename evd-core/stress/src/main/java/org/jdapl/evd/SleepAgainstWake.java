@@ -71,7 +71,8 @@ public class SleepAgainstWake {
   @State
   public static class Good {
     private final Channel channel = new Channel();
-    private final IdleWait idle = new IdleWait(channel, new ArrayDeque<>());
+    private final IdleWait idle =
+        new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>());
     private final Sequence cursor = new Sequence();
 
     @Actor

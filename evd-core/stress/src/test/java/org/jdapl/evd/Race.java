@@ -38,6 +38,10 @@ public final class Race implements Runnable {
     return List.copyOf(ALL.keySet());
   }
 
+  static boolean hasEndpoint(final String name) {
+    return name.contains("SIGNAL") || name.contains("ENDPOINT_CLOSE");
+  }
+
   static String name(final Operation one, final Operation other) {
     return one.compareTo(other) <= 0 ? one + " x " + other : other + " x " + one;
   }

@@ -24,7 +24,7 @@ final class SleepRaces {
 
   /** The reaper alone. */
   static void task() {
-    final Reaper reaper = new Reaper(new HandClock());
+    final Reaper reaper = new Reaper("reaper", new HandClock());
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     reaper.start(
         loop -> {
