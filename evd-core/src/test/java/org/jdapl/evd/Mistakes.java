@@ -21,7 +21,9 @@ final class Mistakes {
             "the event at hand is taken when the policy changed meanwhile, and lost",
             "EvdImpl.java",
             "          || budget == 0\n          || merger.isTired()) {",
-            "          || budget == 0\n          || merger.isTired()) {\n        merger.next(handout);"),
+            "          || budget == 0\n"
+                + "          || merger.isTired()) {\n"
+                + "        merger.next(handout);"),
         Mistake.of(
             "E02",
             "the newest completion is handed out first",
@@ -94,6 +96,13 @@ final class Mistakes {
             "PspImpl.java",
             "      ia.report(\n          evd.asyncSlot(),\n",
             "      evd.asyncSlot().add(\n"),
+        Mistake.of(
+            "E06",
+            "a request that was refused stays in its adapter",
+            "CrImpl.java",
+            "    psp.ia().remove(this);\n    try {\n      request.reject",
+            "    if (status == CmHandler.CONSUMER_REJECT) {\n      psp.ia().remove(this);\n    }\n"
+                + "    try {\n      request.reject"),
         Mistake.of(
             "E07",
             "an object has more than one slot in the async EVD",
@@ -192,6 +201,18 @@ final class Mistakes {
             "    by.holdTurn(true);\n    try {",
             "    by.holdTurn(false);\n    try {"),
         Mistake.of(
+            "U11",
+            "completions that are left out cost nothing",
+            "Merger.java",
+            "      } else if (--patience <= 0) {\n        return false;\n",
+            ""),
+        Mistake.of(
+            "U11",
+            "one EVD with MANY has a turn for each turn of all others",
+            "Dispatcher.java",
+            "int tokens = readyAnywhere.size();",
+            "int tokens = Math.min(1, readyAnywhere.size());"),
+        Mistake.of(
             "U14",
             "every turn polls",
             "EvdImpl.java",
@@ -209,7 +230,9 @@ final class Mistakes {
                     "(s & TOKEN) == 0 && ((s & CONTROL)")
                 .with(
                     "EvdState.java",
-                    "    if ((s & TURN) != 0) {\n      return s; // its holder schedules when it leaves\n    }\n",
+                    "    if ((s & TURN) != 0) {\n"
+                        + "      return s; // its holder schedules when it leaves\n"
+                        + "    }\n",
                     "")
                 .with(
                     "EvdImpl.java",
@@ -265,7 +288,10 @@ final class Mistakes {
             "each thing that ends a connection makes an event",
             "Connection.java",
             "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
-            "    machine.move(Trigger.END);\n    if (!ended || kind != null) {\n      ended = false;\n      offerEnd("),
+            "    machine.move(Trigger.END);\n"
+                + "    if (!ended || kind != null) {\n"
+                + "      ended = false;\n"
+                + "      offerEnd("),
         Mistake.of(
                 "M05",
                 "a dead endpoint's completions are given to the next one",
@@ -298,6 +324,18 @@ final class Mistakes {
             "RearmAdapter.java",
             "if (declaration.maySleepAfter(hint)) {",
             "if (hint == 0) {"),
+        Mistake.of(
+            "A01",
+            "a device that does not say is taken for a strong one",
+            "Declaration.java",
+            "armModel == ArmModel.STRONG &&",
+            "armModel != ArmModel.WEAK &&"),
+        Mistake.of(
+            "A02",
+            "a hint is taken for an arm where the device does not say",
+            "Declaration.java",
+            "armedAfterHint == ArmedAfterHint.YES",
+            "armedAfterHint != ArmedAfterHint.NO"),
         Mistake.of(
             "A02",
             "a look is taken after every arm",
@@ -354,7 +392,8 @@ final class Mistakes {
             "T01",
             "the queue pair is destroyed before it was drained",
             "EndpointDrain.java",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n        return;",
+            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+                + "        return;",
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        forced = true;"),
         Mistake.of(
@@ -378,7 +417,8 @@ final class Mistakes {
             .with(
                 "EndpointImpl.java",
                 "    if (requests.isSealed()\n"
-                    + "        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
+                    + "        || (state != EndpointState.CONNECTED && state !="
+                    + " EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
         Mistake.of(
             "T05",
@@ -390,10 +430,12 @@ final class Mistakes {
             "T06",
             "the queue of an error completion is told by its opcode",
             "Merger.java",
-            "    final WorkQueue queue = endpoint.queue(wrId);\n    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
+            "    final WorkQueue queue = endpoint.queue(wrId);\n"
+                + "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
             "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
                 + "    final WorkQueue queue =\n"
-                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0 : WorkQueue.REQUEST_QUEUE));"),
+                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0"
+                + " : WorkQueue.REQUEST_QUEUE));"),
         Mistake.of(
             "U13",
             "a policy is published under its lock",
@@ -424,6 +466,18 @@ final class Mistakes {
             "EvdImpl.java",
             "        return Outcome.QUEUE_EMPTY;",
             "        throw new IllegalStateException(\"empty\");"),
+        Mistake.of(
+            "P04",
+            "what a provider says that it returned is believed",
+            "CqFeed.java",
+            "    if (into.size() == 0) {\n      mode = Mode.ARMED;",
+            "    if (said == 0) {\n      mode = Mode.ARMED;"),
+        Mistake.of(
+            "P04",
+            "what a poll took before it failed is dropped",
+            "CqFeed.java",
+            "        pause();\n      }\n    }\n    if (into.size() > 0) {",
+            "        into.clear();\n        pause();\n      }\n    }\n    if (into.size() > 0) {"),
         Mistake.of(
             "R02",
             "a closed EVD is used",
