@@ -19,7 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "Small programs that use the DAT API.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {Hello.class, Quickstart.class, Stress.class, Copy.class, Pingpong.class},
-    footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
+    footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use; 130 interrupted (Ctrl-C)."})
 public final class Main {
 
   @Option(
@@ -43,7 +43,6 @@ public final class Main {
 
   static CommandLine commandLine() {
     return new CommandLine(new Main())
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler((exception, arguments) -> wrongUse(exception))
         .setExecutionExceptionHandler((exception, command, parsed) -> failure(exception, command));
   }

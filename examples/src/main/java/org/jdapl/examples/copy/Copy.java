@@ -8,9 +8,11 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.jdapl.examples.AdapterOption;
 import org.jdapl.examples.Progress;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -44,12 +46,7 @@ public final class Copy implements Callable<Integer> {
       })
   private boolean force;
 
-  @Option(
-      names = "--ia",
-      paramLabel = "NAME",
-      defaultValue = "sim",
-      description = "The interface adapter to open (${DEFAULT-VALUE}).")
-  private String ia;
+  @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
 
@@ -85,8 +82,8 @@ public final class Copy implements Callable<Integer> {
 
   private Sender.Result copy(final Source source, final Target target)
       throws CopyException, InterruptedException {
-    try (Receiver receiver = new Receiver(ia, SERVICE, target);
-        Sender sender = new Sender(ia, source);
+    try (Receiver receiver = new Receiver(ia.name(), SERVICE, target);
+        Sender sender = new Sender(ia.name(), source);
         Progress progress =
             Progress.start(
                 spec.commandLine().getErr(),

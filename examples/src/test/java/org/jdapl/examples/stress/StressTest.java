@@ -23,6 +23,21 @@ class StressTest {
         .allMatch(line -> line.endsWith(" 0"));
   }
 
+  @Test
+  void shouldFitItsLineIntoATerminal() {
+    assertThat(Stress.line(9_999, 9_999_999_999L, 9_999_999, 9_999_999, 999_999))
+        .hasSizeLessThan(80);
+  }
+
+  @Test
+  void shouldPrintNothingButTheErrorWhenThereIsNoAdapter() {
+    final Run run = Run.of("stress", "--ia", "nosuch");
+
+    assertThat(run.status()).isEqualTo(1);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err().lines()).singleElement().asString().contains("'nosuch'", "sim");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"--time 0", "--posters 65", "--connections 0", "--dispatchers -1", "--seed x"})
