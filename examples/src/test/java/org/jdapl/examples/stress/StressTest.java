@@ -18,6 +18,7 @@ class StressTest {
 
     assertThat(run.status()).as(run::toString).isZero();
     assertThat(run.out()).contains("seed 7", "all is well");
+    assertThat(run.out().lines()).allMatch(line -> line.length() < 80);
     assertThat(run.out().lines().filter(line -> line.matches("  [A-Z_]+ +\\d.*")))
         .hasSize(4)
         .allMatch(line -> line.endsWith(" 0"));
