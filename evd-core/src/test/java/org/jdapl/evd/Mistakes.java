@@ -91,6 +91,12 @@ final class Mistakes {
                     + "  }\n\n"
                     + "  /** Whether completions wait in the stash. */"),
         Mistake.of(
+            "E11",
+            "a turn that ends over a stash does not say so",
+            "EvdImpl.java",
+            "(!settled && merger.hasMoreInMemory() ? EvdState.LANE : 0)",
+            "0"),
+        Mistake.of(
             "E06",
             "a request that found its EVD full is not reported",
             "PspImpl.java",
