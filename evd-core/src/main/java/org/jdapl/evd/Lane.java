@@ -44,8 +44,9 @@ final class Lane {
       word = (long) length << LENGTH_SHIFT;
     }
 
-    private long waiting(final long offered) {
-      return (offered - taken) & OFFERED;
+    /** Below 0 if more was taken than had been offered then: the word is another by now. */
+    private long waiting(final long before) {
+      return (before - taken) << (Long.SIZE - LENGTH_SHIFT) >> (Long.SIZE - LENGTH_SHIFT);
     }
 
     private static int length(final long word) {
