@@ -438,6 +438,10 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
+  Jdapl runtime() {
+    return runtime;
+  }
+
   /** Waits, unless this thread is the framework's: then what was begun ends by itself. */
   void await(final CompletableFuture<?> future, final Duration bound, final DatObject object) {
     if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {
