@@ -109,6 +109,24 @@ public interface Evd extends DatObject {
   void clearUnwaitable();
 
   /**
+   * Where threads wait for this EVD among others.
+   *
+   * @return the CNO; null if there is none, as at first, and after a close.
+   */
+  Cno cno();
+
+  /**
+   * Has events trigger a CNO (dat_evd_modify_cno). If events are queued, and neither an upcall nor
+   * a waiter is to get them, they trigger it at once. An event that comes at the same time may
+   * trigger the old one.
+   *
+   * @param cno of the same adapter; null for none.
+   * @throws DatException INVALID_HANDLE (CNO) if the CNO is closed or of another adapter;
+   *     INVALID_HANDLE if the EVD is closed.
+   */
+  void cno(Cno cno);
+
+  /**
    * Posts a software event (dat_evd_post_se). Never runs an upcall on the calling thread, never
    * waits.
    *

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
@@ -77,6 +78,7 @@ final class EvdImpl implements Evd {
   private volatile Target target = new Target(null, null, false);
   private volatile Thread waiter;
   private volatile int remaining;
+  private volatile CnoImpl cno;
   private volatile boolean draining;
   private volatile long slowAfterNanos = SLOW_AFTER;
 
@@ -177,7 +179,16 @@ final class EvdImpl implements Evd {
         }
       } else if (EvdState.wakes(before, after)) {
         LockSupport.unpark(waiter);
+      } else if (EvdState.tells(before, after, operation)) {
+        tellCno();
       }
+    }
+  }
+
+  private void tellCno() {
+    final CnoImpl to = cno;
+    if (to != null) { // it may just have been taken away
+      to.trigger(this);
     }
   }
 
@@ -669,7 +680,8 @@ final class EvdImpl implements Evd {
         outcome = waitInTurn(own, threshold, deadline);
       } finally {
         waiter = null;
-        leave();
+        advanceDrains();
+        apply(EvdState.RETURN, left());
         checkQuiet();
       }
       if (outcome == null) {
@@ -695,11 +707,7 @@ final class EvdImpl implements Evd {
     if (timeout == null || timeout.isNegative()) {
       throw Misuse.argument(3, name + ".await: timeout " + timeout + " is not a time");
     }
-    if (Dispatcher.isCurrent() || Reaper.isCurrent()) {
-      throw Misuse.state(
-          ReturnSubtype.NO_SUBTYPE,
-          name + ".await: this thread is inside a handler, where nothing waits; dequeue instead");
-    }
+    Misuse.checkMayWait(name);
   }
 
   /**
@@ -710,6 +718,7 @@ final class EvdImpl implements Evd {
    */
   private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
     waiter = Thread.currentThread();
+    settled = false; // it is the consumer's, old or new
     while (!isClosed()) {
       advanceDrains();
       remaining = merger.count();
@@ -761,6 +770,40 @@ final class EvdImpl implements Evd {
   public void clearUnwaitable() {
     if (apply(EvdState.CLEAR_UNWAITABLE, 0) < 0) {
       checkOpen("clearUnwaitable");
+    }
+  }
+
+  @Override
+  public Cno cno() {
+    return cno;
+  }
+
+  @Override
+  public void cno(final Cno next) {
+    final CnoImpl to = ia.checkCno(next, name + ".cno");
+    final long before;
+    synchronized (policyLock) {
+      checkOpen("cno");
+      if (to != null) {
+        to.add(this);
+      }
+      final CnoImpl from = cno;
+      cno = to;
+      before = state.apply(EvdState.SET_CNO, to == null ? 0 : EvdState.CNO);
+      if (from != null && from != to) {
+        from.remove(this);
+      }
+    }
+    publish(before, EvdState.SET_CNO, to == null ? 0 : EvdState.CNO);
+  }
+
+  /** It is closed, and uses its CNO no more. */
+  private void leaveCno() {
+    synchronized (policyLock) {
+      if (cno != null) {
+        cno.remove(this);
+      }
+      cno = null;
     }
   }
 
@@ -868,8 +911,13 @@ final class EvdImpl implements Evd {
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, EvdState.DISABLED, "disable");
+    setPolicy(null, disabled(), "disable");
     afterDisable();
+  }
+
+  /** What ON_NEW held back is the CNO's now: its bits are set. */
+  private long disabled() {
+    return cno == null ? EvdState.DISABLED : EvdState.DISABLED | EvdState.WORK;
   }
 
   private void afterDisable() {
@@ -906,7 +954,7 @@ final class EvdImpl implements Evd {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
     synchronized (policyLock) {
-      setPolicy(null, EvdState.DISABLED, "disable");
+      setPolicy(null, disabled(), "disable");
       teardowns += counted;
     }
     afterDisable();
@@ -1052,6 +1100,7 @@ final class EvdImpl implements Evd {
       closing = true;
     }
     apply(EvdState.CLOSE, 0);
+    leaveCno();
     lane.close();
     ia.leaveAsync(this);
     ia.reaper().schedule(bound, this::giveUpClose);

@@ -54,6 +54,9 @@ final class EvdState {
   /** No thread may wait. */
   static final long UNWAITABLE = 1L << 12;
 
+  /** It has a CNO. */
+  static final long CNO = 1L << 13;
+
   static final long DISABLED = 0L;
   static final long SINGLE = 1L << 6;
   static final long NOTIFY = 2L << 6;
@@ -124,7 +127,7 @@ final class EvdState {
   /** Anybody: no consumer may use the EVD any more. */
   static final int CLOSE = 11;
 
-  /** Consumer: takes the turn in order to wait in it, and clears the CQ bit. */
+  /** Consumer: takes the turn in order to wait in it, and clears the work bits. */
   static final int AWAIT = 12;
 
   /** Turn of a waiter: too little was found; falls asleep unless something was signalled since. */
@@ -135,6 +138,12 @@ final class EvdState {
 
   /** Anybody: threads may wait again. */
   static final int CLEAR_UNWAITABLE = 15;
+
+  /** Turn of a waiter: the wait is over; as {@link #LEAVE}. */
+  static final int RETURN = 16;
+
+  /** Anybody: it gets, changes or loses its CNO; the argument is the CNO bit or 0. */
+  static final int SET_CNO = 17;
 
   private static final VarHandle WORD;
 
@@ -190,7 +199,7 @@ final class EvdState {
       case TAKE_INSIDE -> take(s);
       case RESUME -> s & ~(WORK | CONTROL | ASLEEP);
       case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);
-      case LEAVE -> schedule((s & ~(TURN | UPCALL | WAITER | ASLEEP)) | argument);
+      case LEAVE -> schedule((s & ~(TURN | UPCALL)) | argument);
       case NOTIFIED -> (s & POLICY) == NOTIFY ? s & ~POLICY : s;
       case PASS -> schedule(((s & ~(TURN | UPCALL)) | argument) + ONE_RUNNING);
       case DONE -> schedule(s - ONE_RUNNING);
@@ -211,10 +220,12 @@ final class EvdState {
           yield NOT_WAITABLE;
         }
         final long after = (s & WAITER) != 0 ? WAITED : take(s);
-        yield after < 0 ? after : after | WAITER;
+        yield after < 0 ? after : (after & ~LANE) | WAITER;
       }
       case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;
       case SET_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : (s & ~(WAITER | ASLEEP)) | UNWAITABLE;
+      case RETURN -> schedule((s & ~(TURN | WAITER | ASLEEP)) | argument);
+      case SET_CNO -> (s & CLOSED) != 0 ? REFUSED : (s & ~CNO) | argument;
       case CLEAR_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : s & ~UNWAITABLE;
       default -> throw new IllegalArgumentException("operation " + operation);
     };
@@ -231,6 +242,20 @@ final class EvdState {
   /** Whether an operation that led from one state to another wakes the waiter, by its caller. */
   static boolean wakes(final long before, final long after) {
     return (before & ASLEEP) != 0 && (after & ASLEEP) == 0;
+  }
+
+  /**
+   * Whether an operation that led from one state to another is to be told to the CNO, by its
+   * caller. What a dequeue leaves behind is not told again.
+   */
+  static boolean tells(final long before, final long after, final int operation) {
+    return (after & WORK) != 0
+        && mayTell(after)
+        && (operation == SIGNAL || operation == RETURN || operation == SET_CNO || !mayTell(before));
+  }
+
+  private static boolean mayTell(final long s) {
+    return (s & (CNO | POLICY | UPCALL | RUNNING | WAITER | CLOSED)) == CNO;
   }
 
   /** Whether no upcall is running, and with a disabled policy none will start. */

@@ -64,6 +64,7 @@ final class EvdModel implements Explorer.Model {
    * @param dequeuesInside whether each upcall of MANY dequeues once more.
    * @param waits calls the waiter makes at most.
    * @param threshold for how many events it waits.
+   * @param cno whether a thread waits on a CNO, and drains the EVD each time.
    */
   record Setup(
       ArmModel arm,
@@ -76,10 +77,11 @@ final class EvdModel implements Explorer.Model {
       boolean dequeuesInside,
       int waits,
       int threshold,
+      boolean cno,
       List<Op> script) {
 
     Setup(final ArmModel arm, final Hint hint) {
-      this(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, false, 0, 0, List.of());
+      this(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, false, 0, 0, false, List.of());
     }
 
     Setup withScript(final Op... ops) {
@@ -94,6 +96,7 @@ final class EvdModel implements Explorer.Model {
           dequeuesInside,
           waits,
           threshold,
+          cno,
           List.of(ops));
     }
 
@@ -109,6 +112,7 @@ final class EvdModel implements Explorer.Model {
           dequeuesInside,
           waits,
           threshold,
+          cno,
           script);
     }
 
@@ -124,6 +128,7 @@ final class EvdModel implements Explorer.Model {
           true,
           waits,
           threshold,
+          cno,
           script);
     }
 
@@ -140,6 +145,23 @@ final class EvdModel implements Explorer.Model {
           dequeuesInside,
           calls,
           events,
+          cno,
+          script);
+    }
+
+    Setup withCno() {
+      return new Setup(
+          arm,
+          hint,
+          policy,
+          completions,
+          posts,
+          dispatchers,
+          dequeues,
+          dequeuesInside,
+          waits,
+          threshold,
+          true,
           script);
     }
 
@@ -159,6 +181,7 @@ final class EvdModel implements Explorer.Model {
           dequeuesInside,
           waits,
           threshold,
+          cno,
           script);
     }
 
@@ -174,6 +197,7 @@ final class EvdModel implements Explorer.Model {
           dequeuesInside,
           waits,
           threshold,
+          cno,
           script);
     }
 
@@ -203,6 +227,11 @@ final class EvdModel implements Explorer.Model {
     /** Whether a turn finds another policy than the one it began with. */
     default boolean hasChanged(final long policy, final long expected) {
       return policy != expected;
+    }
+
+    /** Whether the CNO is told of a step. */
+    default boolean tells(final long before, final long after, final int operation) {
+      return EvdState.tells(before, after, operation);
     }
 
     default boolean isQuiet(final long s) {
@@ -344,7 +373,7 @@ final class EvdModel implements Explorer.Model {
   private static final int LIES = 2;
   private static final int ARM_ATTEMPTS = 2;
   private static final int EMPTY_LIMIT = 2;
-  private static final int SHARED = 26;
+  private static final int SHARED = 27;
   private static final long LEGAL =
       EvdState.TOKEN
           | EvdState.TURN
@@ -356,6 +385,7 @@ final class EvdModel implements Explorer.Model {
           | EvdState.WAITER
           | EvdState.ASLEEP
           | EvdState.UNWAITABLE
+          | EvdState.CNO
           | EvdState.RUNNING
           | EvdState.LIMIT;
 
@@ -369,7 +399,8 @@ final class EvdModel implements Explorer.Model {
   private static final int TIMER = 7;
   private static final int AWAIT = 8;
   private static final int TIMEOUT = 9;
-  private static final int TURNS = 10;
+  private static final int CNO = 10;
+  private static final int TURNS = 11;
   private static final int CHOICES = 8;
 
   private final Setup setup;
@@ -426,6 +457,8 @@ final class EvdModel implements Explorer.Model {
   private boolean unparked;
   private boolean timedOut;
   private boolean evicted;
+  private boolean triggered;
+  private boolean drains;
 
   EvdModel(final Setup setup, final Rules rules) {
     this.setup = setup;
@@ -451,6 +484,9 @@ final class EvdModel implements Explorer.Model {
     changer = turners[setup.dispatchers() + 1];
     waiter = turners[setup.dispatchers() + 2];
     word = EvdState.CQ;
+    if (setup.cno()) {
+      apply(EvdState.SET_CNO, EvdState.CNO);
+    }
     apply(EvdState.SET_POLICY, setup.policy() | EvdState.WORK);
   }
 
@@ -482,6 +518,7 @@ final class EvdModel implements Explorer.Model {
       case TIMER -> timer();
       case AWAIT -> await();
       case TIMEOUT -> timeout();
+      case CNO -> drain();
       default -> {
         final Turner turner = turners[(step - TURNS) / CHOICES];
         final int choice = (step - TURNS) % CHOICES;
@@ -505,6 +542,7 @@ final class EvdModel implements Explorer.Model {
       case TIMER -> "the timer is due";
       case AWAIT -> "the waiter awaits";
       case TIMEOUT -> "the waiter's time is over";
+      case CNO -> "the CNO's thread drains";
       default -> {
         final int index = (step - TURNS) / CHOICES;
         final Turner turner = turners[index];
@@ -589,7 +627,7 @@ final class EvdModel implements Explorer.Model {
       return false;
     }
     switch (setup.script().get(done)) {
-      case DISABLE -> apply(EvdState.SET_POLICY, EvdState.DISABLED);
+      case DISABLE -> apply(EvdState.SET_POLICY, setup.cno() ? EvdState.WORK : EvdState.DISABLED);
       case ENABLE_ANY -> {
         if (apply(EvdState.SET_POLICY, setup.enabling() | EvdState.WORK) >= 0) {
           enabled();
@@ -650,6 +688,23 @@ final class EvdModel implements Explorer.Model {
       return false;
     }
     calls++;
+    return true;
+  }
+
+  /** A trigger is used up, then events are taken until there is none or it is refused. */
+  private boolean drain() {
+    if (consumer.pc != Pc.IDLE || (!triggered && !drains)) {
+      return false;
+    }
+    if (!drains) {
+      triggered = false;
+      drains = true;
+      return true;
+    }
+    if (!dequeue(consumer)) {
+      return false;
+    }
+    drains = consumer.pc != Pc.IDLE;
     return true;
   }
 
@@ -787,7 +842,7 @@ final class EvdModel implements Explorer.Model {
       }
       case LEAVE -> {
         holders--;
-        apply(EvdState.LEAVE, t.left);
+        apply(t.kind == Kind.WAITER ? EvdState.RETURN : EvdState.LEAVE, t.left);
         t.pc = Pc.CHECK;
         if (t.kind == Kind.WAITER) {
           unparked = false;
@@ -964,6 +1019,7 @@ final class EvdModel implements Explorer.Model {
     if (t.misses < 2) {
       t.pc = Pc.NEXT;
     } else {
+      drains &= t != consumer;
       t.misses = 0;
       t.pc =
           switch (t.kind) {
@@ -1147,6 +1203,7 @@ final class EvdModel implements Explorer.Model {
     if (operation != EvdState.RESUME && EvdState.wakes(before, after)) {
       unparked = true;
     }
+    triggered |= rules.tells(before, after, operation);
     return before;
   }
 
@@ -1212,6 +1269,10 @@ final class EvdModel implements Explorer.Model {
     if ((word & EvdState.CLOSED) != 0 && done == setup.script().size() && !closed) {
       throw new Violation("the close never ends");
     }
+    final boolean isOpen = (word & (EvdState.CLOSED | EvdState.WAITER | EvdState.POLICY)) == 0;
+    if (setup.cno() && isOpen && (handedOut < added || dequeued < enqueued)) {
+      throw new Violation("the CNO is not told");
+    }
     if (waiter.pc == Pc.PARKED) {
       if (held() >= setup.threshold() || added > polled) {
         throw new Violation("the waiter sleeps with enough events");
@@ -1264,6 +1325,7 @@ final class EvdModel implements Explorer.Model {
                 | bit(timedOut, 5)
                 | bit(evicted, 6));
     to[at++] = (byte) waits;
+    to[at++] = (byte) (bit(triggered, 0) | bit(drains, 1));
     to[at++] = (byte) lies;
     to[at++] = (byte) empties;
     to[at++] =
@@ -1338,6 +1400,9 @@ final class EvdModel implements Explorer.Model {
     evicted = (from[at] & 64) != 0;
     at++;
     waits = from[at++];
+    triggered = (from[at] & 1) != 0;
+    drains = (from[at] & 2) != 0;
+    at++;
     lies = from[at++];
     empties = from[at++];
     notified = (from[at] & 1) != 0;

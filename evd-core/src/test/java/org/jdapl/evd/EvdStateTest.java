@@ -142,9 +142,27 @@ class EvdStateTest {
   void required_W06_noUpcallAndWaiterMeetAndNoSwitchLosesAnEvent(final Setup setup) {
     explore(
         setup
-            .withEvents(2, 1)
+            .withEvents(1, 1)
             .withWaits(2, 2)
             .withScript(Op.ENABLE_ANY, Op.DISABLE, Op.ENABLE_NEW));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W05_whoDrainsAtEachTriggerGetsEverything(final Setup setup) {
+    explore(setup.withEvents(3, 2).withPolicy(EvdState.DISABLED, 1).withCno());
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W06_noSwitchFromUpcallsToACnoLosesAnEvent(final Setup setup) {
+    explore(setup.withEvents(2, 1).withCno().withScript(Op.DISABLE, Op.ENABLE_NEW, Op.DISABLE));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W06_noSwitchFromAWaitToACnoLosesAnEvent(final Setup setup) {
+    explore(setup.withEvents(2, 1).withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE));
   }
 
   /** Mistakes in the state function and in the program around it. */
@@ -419,6 +437,30 @@ class EvdStateTest {
       public long next(final long s, final int operation, final long argument) {
         final long waiter = operation == EvdState.SET_POLICY ? s & EvdState.WAITER : 0;
         return EvdState.next(s & ~waiter, operation, argument) | waiter;
+      }
+    },
+
+    THE_CNO_IS_TOLD_ONLY_OF_SIGNALS("the CNO is not told") {
+      @Override
+      Setup where() {
+        return super.where().withCno().withScript(Op.DISABLE);
+      }
+
+      @Override
+      public boolean tells(final long before, final long after, final int operation) {
+        return operation == EvdState.SIGNAL && EvdState.tells(before, after, operation);
+      }
+    },
+
+    THE_CNO_IS_NOT_TOLD_OF_WHAT_A_WAITER_LEAVES("the CNO is not told") {
+      @Override
+      Setup where() {
+        return super.where().withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE);
+      }
+
+      @Override
+      public boolean tells(final long before, final long after, final int operation) {
+        return operation != EvdState.RETURN && EvdState.tells(before, after, operation);
       }
     },
 

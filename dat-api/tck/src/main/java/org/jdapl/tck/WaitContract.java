@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport.Queue;
@@ -304,6 +306,139 @@ public abstract class WaitContract extends Contract {
     assertThat(seen.payloads()).as(why("both were handed out")).containsExactly("a", "b");
   }
 
+  // W05: the CNO
+
+  @Test
+  void required_W05_aTriggerBeforeTheWaitEndsItAtOnceAndOnlyOnce() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+    final Recorder seen = recorder(evd);
+    final List<Evd> told = new ArrayList<>();
+
+    timesOut(cno, Duration.ZERO);
+    post(evd, "a");
+    succeeds(cno.await(told::add, Duration.ZERO), "a wait after the trigger");
+    timesOut(cno, SHORT);
+    post(evd, "b");
+    succeeds(cno.await(told::add, LONG), "a wait after the next trigger");
+    assertThat(seen.takeAll()).as(why("all are there")).isEqualTo(2);
+
+    timesOut(cno, SHORT);
+    assertThat(told).as(why("the hint")).containsExactly(evd, evd);
+  }
+
+  @Test
+  void required_W05_drainingAllEvdsAtEachTriggerYieldsEverything() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final List<Recorder> all = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      all.add(recorder(evdOf(adapter, cno)));
+    }
+    assertThat(cno.evds()).as(why("all that use it")).hasSize(3);
+
+    for (int round = 0; round < 20; round++) {
+      for (int i = 0; i < 3; i++) {
+        if (round % (i + 1) == 0) {
+          post(cno.evds().get(i), round);
+        }
+      }
+      succeeds(cno.await(hint -> all.forEach(Recorder::takeAll), LONG), "round " + round);
+    }
+
+    timesOut(cno, SHORT);
+    assertThat(all.get(0).count()).as(why("each round")).isEqualTo(20);
+    assertThat(all.get(1).count()).as(why("each second round")).isEqualTo(10);
+    assertThat(all.get(2).count()).as(why("each third round")).isEqualTo(7);
+  }
+
+  @Test
+  void required_W05_completionsTriggerThoughTheCnoCameAfterTheEndpoint() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    side.evd.teardown();
+    final Cno cno = side.adapter.createCno();
+    side.evd.cno(cno);
+    assertThat(side.evd.cno()).as(why("its CNO")).isSameAs(cno);
+    final int before = side.seen.count();
+    side.receives(0, 10);
+
+    for (int round = 0; round < 10; round++) {
+      succeeds(pair.active.send(round), "a send");
+      while (side.seen.count() == before + round) {
+        succeeds(cno.await(hint -> side.seen.takeAll(), LONG), "the receive of round " + round);
+      }
+    }
+
+    assertThat(side.successes(Queue.RECEIVE)).as(why("all receives")).isEqualTo(10);
+  }
+
+  @Test
+  void required_W05_eventsThatAreThereTriggerWhenTheCnoComes() {
+    final InterfaceAdapter adapter = bench.open();
+    final Evd evd = adapter.createEvd(8, EventStream.SOFTWARE);
+    final Recorder seen = recorder(evd);
+    final Cno cno = adapter.createCno();
+    final Cno other = adapter.createCno();
+    post(evd, "a");
+
+    evd.cno(cno);
+    succeeds(cno.await(hint -> {}, Duration.ZERO), "a CNO that comes to an event");
+    evd.cno(other);
+    succeeds(other.await(hint -> {}, Duration.ZERO), "a CNO that comes instead of another");
+    post(evd, "b");
+    timesOut(cno, SHORT);
+    succeeds(other.await(hint -> seen.takeAll(), Duration.ZERO), "the new one");
+    evd.cno(null);
+    post(evd, "c");
+
+    timesOut(other, SHORT);
+    assertThat(seen.takeAll()).as(why("it is there")).isEqualTo(1);
+    cno.close();
+    other.close();
+  }
+
+  @Test
+  void required_W05_anInterruptUsesUpNoTrigger() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+
+    Thread.currentThread().interrupt();
+    final Outcome outcome = cno.await(hint -> {}, LONG);
+    final boolean status = Thread.interrupted();
+    post(evd, "a");
+
+    assertThat(outcome).as(why("interrupted")).isEqualTo(Outcome.INTERRUPTED_CALL);
+    assertThat(status).as(why("the interrupt status is set")).isTrue();
+    succeeds(cno.await(hint -> {}, Duration.ZERO), "the CNO is usable");
+  }
+
+  @Test
+  void required_W05_aCnoInUseIsNotClosed() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+
+    final DatException inUse =
+        refused(
+            ReturnType.INVALID_STATE,
+            ReturnSubtype.INVALID_STATE_CNO_IN_USE,
+            "closing a CNO in use",
+            cno::close);
+    evd.close();
+    cno.close();
+    cno.close();
+
+    assertThat(inUse).as(why("who uses it")).hasMessageContaining(evd.name());
+    refused(
+        ReturnType.INVALID_HANDLE,
+        ReturnSubtype.INVALID_HANDLE_CNO,
+        "waiting on a closed CNO",
+        () -> cno.await(hint -> {}, LONG));
+  }
+
   // W06: one way to tell
 
   @Test
@@ -370,6 +505,62 @@ public abstract class WaitContract extends Contract {
         .containsExactlyElementsOf(range(0, rounds));
   }
 
+  @Test
+  void required_W06_withAnUpcallEnabledTheCnoIsNotTriggered() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+    final Recorder seen = recorder(evd);
+    evd.upcall(seen);
+    post(evd, "a");
+    awaitCount(seen, 1, "the upcall");
+    bench.settle();
+
+    timesOut(cno, SHORT);
+    evd.upcall(seen, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    evd.teardown();
+    post(evd, "b");
+    succeeds(cno.await(hint -> seen.takeAll(), LONG), "without an upcall");
+    assertThat(seen.payloads()).as(why("each once")).containsExactly("a", "b");
+  }
+
+  @Test
+  void required_W06_goingToDisabledWithEventsQueuedTriggersTheCno() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+    final Recorder seen = recorder(evd);
+    seen.at(1, evd::disable);
+    evd.upcall(seen);
+    post(evd, "a", "b", "c");
+    awaitCount(seen, 1, "the upcall that disables");
+
+    succeeds(cno.await(hint -> seen.takeAll(), LONG), "the rest");
+    post(evd, "d");
+    evd.upcall(seen, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bench.settle();
+    succeeds(cno.await(hint -> {}, Duration.ZERO), "the trigger of d, before it was enabled");
+    evd.teardown();
+    succeeds(cno.await(hint -> seen.takeAll(), LONG), "what ON_NEW held back");
+
+    assertThat(seen.payloads()).as(why("each once")).containsExactly("a", "b", "c", "d");
+  }
+
+  @Test
+  void required_W06_whatAWaitLeavesTriggersTheCno() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = evdOf(adapter, cno);
+    final Recorder seen = recorder(evd);
+    post(evd, "a");
+    succeeds(cno.await(hint -> {}, Duration.ZERO), "the trigger of the post");
+
+    timesOut(seen, 2, SHORT);
+    succeeds(cno.await(hint -> {}, Duration.ZERO), "the wait left it");
+    succeeds(seen.await(1, SHORT), "a wait that takes it");
+    timesOut(cno, SHORT);
+  }
+
   // W07: the seam
 
   @Test
@@ -414,6 +605,18 @@ public abstract class WaitContract extends Contract {
     assertThat(pair.active.seen.cookies(pair.active.endpoint, Queue.RECEIVE))
         .as(why("all pongs"))
         .containsExactlyElementsOf(range(0, rounds));
+  }
+
+  private Evd evdOf(final InterfaceAdapter adapter, final Cno cno) {
+    final Evd evd = adapter.createEvd(64, EventStream.SOFTWARE);
+    evd.cno(cno);
+    return evd;
+  }
+
+  private void timesOut(final Cno cno, final Duration timeout) {
+    assertThat(cno.await(hint -> {}, timeout))
+        .as(why("nothing triggered it"))
+        .isEqualTo(Outcome.TIMEOUT_EXPIRED);
   }
 
   private void timesOut(final Recorder seen, final int threshold, final Duration timeout) {

@@ -3,6 +3,8 @@ package org.jdapl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
@@ -224,6 +227,112 @@ public abstract class WaitThreadsContract extends Contract {
     assertThat(end.get()).as(why("interrupted")).isEqualTo(Outcome.INTERRUPTED_CALL);
     assertThat(evd.remaining()).as(why("nothing was taken")).isEqualTo(1);
     succeeds(seen.await(1, LONG), "the EVD is usable");
+  }
+
+  // W05: the CNO
+
+  @Test
+  void required_W05_eachTriggerReleasesOneThread() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = adapter.createEvd(64, EventStream.SOFTWARE);
+    evd.cno(cno);
+    final int threads = 3;
+    final AtomicInteger began = new AtomicInteger();
+    final AtomicInteger released = new AtomicInteger();
+    final CompletableFuture<?>[] all = new CompletableFuture<?>[threads];
+    for (int i = 0; i < threads; i++) {
+      all[i] =
+          inBackground(
+              () -> {
+                began.incrementAndGet();
+                succeeds(cno.await(hint -> released.incrementAndGet(), LONG), "a wait");
+              });
+    }
+    await(() -> began.get() == threads, "the threads run");
+    bench.settle(); // so that they wait by now; if one does not, its trigger sticks
+
+    for (int i = 1; i <= threads; i++) {
+      post(evd, i);
+      final int due = i;
+      await(() -> released.get() == due, "the release of thread " + i);
+      bench.settle();
+      assertThat(released.get()).as(why("one thread for a trigger")).isEqualTo(due);
+    }
+    await(CompletableFuture.allOf(all), "the end of all waits");
+
+    assertThat(cno.await(hint -> {}, Duration.ZERO))
+        .as(why("all triggers were used up"))
+        .isEqualTo(Outcome.TIMEOUT_EXPIRED);
+  }
+
+  @Test
+  void required_W05_aTriggerThatRacesATimeoutIsNotLost() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final Evd evd = adapter.createEvd(64, EventStream.SOFTWARE);
+    final Recorder seen = recorder(evd);
+    evd.cno(cno);
+    final int rounds = 2000;
+    final AtomicInteger timeouts = new AtomicInteger();
+    final AtomicInteger lost = new AtomicInteger();
+
+    inParallel(
+        () -> {
+          for (int round = 0; round < rounds; round++) {
+            while (seen.count() < round) {
+              Thread.onSpinWait();
+            }
+            LockSupport.parkNanos(20_000 + 37L * round % 20_000);
+            post(evd, round);
+          }
+        },
+        () -> {
+          while (seen.count() < rounds) {
+            final Outcome outcome = cno.await(hint -> seen.takeAll(), Duration.ofNanos(60_000));
+            if (outcome == Outcome.TIMEOUT_EXPIRED) {
+              timeouts.incrementAndGet();
+              final boolean isThere = evd.statistics().software() < seen.count();
+              lost.addAndGet(isThere ? 1 : 0);
+            }
+          }
+        });
+
+    assertThat(lost.get()).as(why("%s timeouts".formatted(timeouts))).isZero();
+    assertThat(seen.count()).as(why("each trigger was told")).isEqualTo(rounds);
+  }
+
+  @Test
+  void required_W05_manyThreadsOnManyEvdsGetEachEventOnce() {
+    final InterfaceAdapter adapter = bench.open();
+    final Cno cno = adapter.createCno();
+    final int count = 1000;
+    final List<Recorder> all = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      final Evd evd = adapter.createEvd(count, EventStream.SOFTWARE);
+      all.add(recorder(evd, 3));
+      evd.cno(cno);
+    }
+    final Runnable consumer =
+        () -> {
+          Object end;
+          do {
+            end = endOf(() -> cno.await(hint -> all.forEach(Recorder::takeAll), LONG));
+          } while (end == Outcome.SUCCESS); // not if it is closed, or an EVD is
+        };
+    final CompletableFuture<?>[] consumers = new CompletableFuture<?>[3];
+    for (int i = 0; i < consumers.length; i++) {
+      consumers[i] = inBackground(consumer);
+    }
+
+    inParallel(
+        () -> postMany(cno.evds().get(0), count),
+        () -> postMany(cno.evds().get(1), count),
+        () -> postMany(cno.evds().get(2), count));
+    await(() -> all.stream().allMatch(seen -> seen.count() == count), "all events");
+    adapter.closeAbruptly(BOUND);
+
+    await(CompletableFuture.allOf(consumers), "the end of every wait");
   }
 
   // W06: one way to tell
