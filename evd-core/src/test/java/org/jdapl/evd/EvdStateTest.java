@@ -156,7 +156,12 @@ class EvdStateTest {
   @ParameterizedTest
   @MethodSource("distinctModels")
   void required_W06_noSwitchFromUpcallsToACnoLosesAnEvent(final Setup setup) {
-    explore(setup.withEvents(2, 1).withCno().withScript(Op.DISABLE, Op.ENABLE_NEW, Op.DISABLE));
+    explore(
+        setup
+            .withEvents(2, 1)
+            .withPolicy(EvdState.SINGLE, 1)
+            .withCno()
+            .withScript(Op.DISABLE, Op.ENABLE_NEW));
   }
 
   @ParameterizedTest
