@@ -5,8 +5,9 @@ package org.jdapl.dat;
  * that gives EVDs their turns.
  *
  * @param name the name of the dispatcher.
- * @param turns turns it gave.
- * @param sleeps how often it slept because no EVD was ready.
+ * @param turns turns it offered; an EVD whose turn is held by somebody else does not take it.
+ * @param sleeps how often it went to sleep because no EVD was ready. One that stays idle looks up
+ *     once a second.
  */
 public record DispatcherStatistics(String name, long turns, long sleeps) {
 

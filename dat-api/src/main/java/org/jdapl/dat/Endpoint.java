@@ -192,9 +192,10 @@ public interface Endpoint extends DatObject {
 
   /**
    * Closes the endpoint (dat_ep_free): no post is accepted any more, the connection ends, open
-   * requests are drained, and no event of it is delivered after this returned. Valid in every
-   * state. Waits for at most five seconds; inside an upcall it does not wait; see {@link
-   * #closeAsync}.
+   * requests are drained, and no event of it is delivered after this returned. Until then
+   * completions still are, where upcalls are enabled; else they are in the report of {@link
+   * #closeAsync}. Valid in every state. Waits for at most five seconds; inside an upcall it does
+   * not wait; see {@link #closeAsync}.
    */
   @Override
   void close();

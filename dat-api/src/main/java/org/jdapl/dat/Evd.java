@@ -26,6 +26,19 @@ public interface Evd extends DatObject {
   int length();
 
   /**
+   * Changes its length (dat_evd_resize). No event is lost and the order stays, also while events
+   * come and go. May be called from any thread, also inside an upcall.
+   *
+   * @param length as for {@link InterfaceAdapter#createEvd}; the present one changes nothing.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the length is below 1;
+   *     INSUFFICIENT_RESOURCES (RESOURCE_TEVD) if it is more than the provider allows;
+   *     INVALID_STATE if more events wait, or more completions are reserved for endpoints,
+   *     (EVD_WAITER) while a thread waits in {@link #await}; INVALID_HANDLE if closed. Nothing was
+   *     changed then.
+   */
+  void resize(int length);
+
+  /**
    * How it tells its consumer of events.
    *
    * @return the policy; after a NOTIFY upcall, DISABLED until enabled again.

@@ -11,18 +11,23 @@ import java.util.StringJoiner;
  * @param requests connection requests handed out.
  * @param software software events handed out.
  * @param async async errors handed out.
- * @param upcalls turns that called the handler: one turn hands out one event or more.
- * @param emptyTurns turns that found nothing to hand out.
- * @param wakes turns that a completion queue that was armed, or a change of policy, began after the
- *     EVD was idle.
- * @param providerCalls polls and arms made.
+ * @param upcalls turns that called the handler. One turn hands out one event or more; with MANY
+ *     one, with NOTIFY none.
+ * @param emptyTurns turns under an enabled policy that called no handler: after a notification
+ *     without a completion, a change of policy, or completions that were only left out.
+ * @param wakes how often a completion queue, once armed, made an idle EVD ready.
+ * @param providerCalls polls and arms made; the looks of the watchdog are not counted.
  * @param suppressed successes that were posted with SUPPRESS and so made no event.
  * @param dropped completions of closed endpoints, and others nobody knows, that were left out.
- * @param failures events whose handler threw.
+ * @param failures how often consumer code threw in an upcall: at an event, in onTurnEnd, in
+ *     onReady.
  * @param unhandled events for which the consumer had no method.
- * @param spurious notifications that found no completion.
+ * @param spurious notifications, and looks of the timer that follows many of them, that found no
+ *     completion.
+ * @param rescued completions that came without a notification, and that the watchdog found.
  * @param slowTurns turns that took longer than {@link Evd#slowAfter}.
- * @param longestTurnNanos how long the longest turn took; 0 where {@link Evd#slowAfter} is zero.
+ * @param longestTurnNanos how long the longest turn took, of those that were timed: not while
+ *     {@link Evd#slowAfter} is zero.
  */
 public record EvdStatistics(
     String evd,
@@ -40,6 +45,7 @@ public record EvdStatistics(
     long failures,
     long unhandled,
     long spurious,
+    long rescued,
     long slowTurns,
     long longestTurnNanos) {
 
@@ -74,6 +80,7 @@ public record EvdStatistics(
     add(line, failures, "failures");
     add(line, unhandled, "unhandled");
     add(line, spurious, "spurious");
+    add(line, rescued, "rescued");
     add(line, slowTurns, "slow turns");
     add(line, longestTurnNanos / 1000, "us longest turn");
     return line.toString();

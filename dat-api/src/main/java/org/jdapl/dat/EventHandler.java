@@ -67,7 +67,8 @@ public interface EventHandler {
 
   /**
    * The last event of a turn was delivered: a good place to flush what was batched. Not called by
-   * dequeue and drain.
+   * dequeue and drain. With MANY each event is followed by one, on its own thread, as concurrent as
+   * the events. It is still called when the events of the turn ended because upcalls were disabled.
    *
    * @param evd the EVD.
    */

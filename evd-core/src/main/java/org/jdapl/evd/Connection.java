@@ -4,7 +4,6 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
@@ -31,10 +30,10 @@ import org.jdapl.verbs.VerbsException;
  */
 final class Connection implements CmHandler {
 
-  private static final long GRACE = TimeUnit.SECONDS.toNanos(2);
-  private static final long GATE_BOUND = TimeUnit.SECONDS.toNanos(2);
-  private static final long ESTABLISH_BOUND = TimeUnit.SECONDS.toNanos(2);
-  private static final long ACCEPT_BOUND = TimeUnit.SECONDS.toNanos(5);
+  private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final Duration GATE_BOUND = Duration.ofSeconds(2);
+  private static final Duration ESTABLISH_BOUND = Duration.ofSeconds(2);
+  private static final Duration ACCEPT_BOUND = Duration.ofSeconds(5);
 
   private final EndpointImpl endpoint;
   private final EvdImpl evd;
@@ -98,7 +97,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    endpoint.ia().reaper().schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+    schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
   private void askFor(
@@ -128,10 +127,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    endpoint
-        .ia()
-        .reaper()
-        .schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+    schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
   private void answer(final CrImpl request, final CmParameters parameters) {
@@ -209,9 +205,14 @@ final class Connection implements CmHandler {
           || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
         endByConsumer(Trigger.END);
       } else {
-        endpoint.ia().reaper().schedule(GRACE, () -> endByConsumer(Trigger.END));
+        schedule(GRACE, () -> endByConsumer(Trigger.END));
       }
     }
+  }
+
+  /** Has something done after a delay, if the endpoint is not closed then. */
+  private void schedule(final Duration delay, final Runnable action) {
+    endpoint.ia().reaper().schedule(delay, endpoint.drain().closed(), action);
   }
 
   // What happens to the connection. From any thread; never calls the provider.
@@ -356,7 +357,7 @@ final class Connection implements CmHandler {
   ConnectionEventImpl establishEarly() {
     if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
       if (heldBack.isEmpty()) {
-        endpoint.ia().reaper().schedule(ESTABLISH_BOUND, () -> evd.control(this::establishBound));
+        schedule(ESTABLISH_BOUND, () -> evd.control(this::establishBound));
       }
       return null;
     }
@@ -399,7 +400,7 @@ final class Connection implements CmHandler {
     }
     if (!gateTimed) {
       gateTimed = true;
-      endpoint.ia().reaper().schedule(GATE_BOUND, () -> evd.control(this::openGate));
+      schedule(GATE_BOUND, () -> evd.control(this::openGate));
     }
     if (!heldBack.isEmpty()) {
       unhold();

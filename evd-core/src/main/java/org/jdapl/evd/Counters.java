@@ -20,21 +20,30 @@ final class Counters {
   static final int SUPPRESSED = 8;
   static final int DROPPED = 9;
   static final int SPURIOUS = 10;
-  static final int WAKES = 11;
+  static final int RESCUED = 11;
   static final int FAILURES = 12;
   static final int UNHANDLED = 13;
-  static final int SLOW_TURNS = 14;
-  static final int SLOW_TURNS_LOGGED = 15;
-  static final int LONGEST_TURN = 16;
+  static final int WAKES = 14;
+  static final int SLOW_TURNS = 15;
+  static final int SLOW_TURN_WARNINGS = 16;
+  static final int LONGEST_TURN = 17;
 
   private final AtomicLongArray values = new AtomicLongArray(LONGEST_TURN + 1);
 
   void increment(final int counter) {
-    values.lazySet(counter, values.getPlain(counter) + 1);
+    add(counter, 1);
+  }
+
+  void add(final int counter, final int count) {
+    values.lazySet(counter, values.getPlain(counter) + count);
   }
 
   long incrementShared(final int counter) {
     return values.incrementAndGet(counter);
+  }
+
+  long get(final int counter) {
+    return values.get(counter);
   }
 
   /** Keeps the greatest value. */
@@ -61,6 +70,7 @@ final class Counters {
         values.get(FAILURES),
         values.get(UNHANDLED),
         values.get(SPURIOUS),
+        values.get(RESCUED),
         values.get(SLOW_TURNS),
         values.get(LONGEST_TURN));
   }

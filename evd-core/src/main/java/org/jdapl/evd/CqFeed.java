@@ -134,6 +134,28 @@ final class CqFeed implements CqHandler {
     return false;
   }
 
+  /**
+   * Looks, for the watchdog, whether completions came without the notification that was asked for.
+   *
+   * @param into an empty batch.
+   * @return how many were appended.
+   */
+  int rescue(final WorkCompletions into) {
+    if (mode == Mode.ARMED && !notified) {
+      try {
+        cq.poll(into, BATCH);
+      } catch (final VirtualMachineError e) {
+        throw e;
+      } catch (final RuntimeException | Error e) {
+        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+      }
+      if (into.size() > 0) {
+        mode = Mode.REARM;
+      }
+    }
+    return into.size();
+  }
+
   /** What was appended counts; what the provider says it appended does not. */
   private void pollPlainly(final WorkCompletions into) {
     final int said = cq.poll(into, BATCH);

@@ -115,7 +115,11 @@ final class Dispatcher implements Runnable {
 
   private void closeChannel() {
     if (channel != null) {
-      channel.close();
+      try {
+        channel.close();
+      } catch (final RuntimeException e) { // an adapter is stuck, and was reported
+        LOGGER.error("{}: its channel stays open: {}", name, e.toString(), e);
+      }
     }
   }
 
@@ -240,12 +244,12 @@ final class Dispatcher implements Runnable {
       closeChannel();
     } catch (final AlertException | InterruptedException | TimeoutException e) {
       throw new IllegalStateException("nobody alerts or interrupts a dispatcher", e);
-    } catch (final VirtualMachineError e) {
-      LOGGER.error("{}: ended by {}; another thread takes over", name, e.toString(), e);
-      start();
     } catch (final Throwable e) {
-      LOGGER.error("{}: bug in the dispatcher; another thread takes over", name, e);
-      start();
+      try {
+        LOGGER.error("{}: ended by {}; another thread takes over", name, e.toString(), e);
+      } finally {
+        start(); // also if there is no memory left for the message
+      }
     }
   }
 
@@ -271,7 +275,7 @@ final class Dispatcher implements Runnable {
   }
 
   private boolean work() {
-    boolean worked = channel != null && channel.await(0) > 0;
+    boolean worked = idle.look(0) > 0;
     final EvdImpl anywhere = readyAnywhere.poll();
     if (anywhere != null) {
       worked = true;

@@ -42,8 +42,13 @@ final class EndpointDrain {
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, this::force);
+      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
+    return closed;
+  }
+
+  /** Completes when nothing of the endpoint is left. */
+  CompletableFuture<DrainReport> closed() {
     return closed;
   }
 
@@ -123,13 +128,13 @@ final class EndpointDrain {
     upcalls.incrementAndGet();
   }
 
-  /**
-   * An upcall outside of a turn returned.
-   *
-   * @return whether the close may wait for that.
-   */
-  boolean upcallReturns() {
-    return upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED;
+  /** An upcall outside of a turn returned: each part of the close may have waited for that. */
+  void upcallReturns() {
+    if (upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED) {
+      for (final EvdImpl evd : endpoint.evds()) {
+        evd.control(() -> {});
+      }
+    }
   }
 
   /** All parts are done. By the reaper. */

@@ -127,7 +127,8 @@ final class EndpointImpl implements Endpoint {
                 attributes.maxRequestDtos() + WorkQueue.MARKERS,
                 attributes.maxReceiveDtos() + WorkQueue.MARKERS,
                 attributes.maxRequestIov(),
-                attributes.maxReceiveIov()));
+                attributes.maxReceiveIov(),
+                0));
   }
 
   /** It is closed: gives back what it took. */

@@ -50,19 +50,27 @@ final class EvdImpl implements Evd {
   private static final int BUDGET = 64;
 
   private static final int SPINS = 100;
+  private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
   private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
-  /** What upcalls are made to. One of the two is null. */
-  private record Target(EventHandler events, NotifyHandler ready, boolean isMany) {}
+  /** What upcalls are made to under a policy. One of the two is null. */
+  private record Target(long policy, EventHandler events, NotifyHandler ready) {
+
+    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    private EventHandler eventsUnder(final long state) {
+      return policy == (state & EvdState.CONCURRENCY) ? events : null;
+    }
+  }
 
   private final String name;
   private final IaImpl ia;
-  private final int length;
+  private volatile int length;
   private final int streams;
-  private final Dispatcher dispatcher;
+  private volatile Dispatcher dispatcher;
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
+  private final Runnable rescue;
   private final Counters counters = new Counters();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
@@ -75,7 +83,7 @@ final class EvdImpl implements Evd {
   /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
   private int teardowns;
 
-  private volatile Target target = new Target(null, null, false);
+  private volatile Target target = new Target(EvdState.DISABLED, null, null);
   private volatile Thread waiter;
   private volatile int remaining;
   private volatile CnoImpl cno;
@@ -87,7 +95,6 @@ final class EvdImpl implements Evd {
   private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
-  private boolean wasIdle;
 
   /** What is in memory is old: ON_NEW holds it back until something is signalled. */
   private boolean settled;
@@ -113,6 +120,7 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
+    rescue = merger::rescue;
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -151,10 +159,26 @@ final class EvdImpl implements Evd {
     signal(draining ? EvdState.CQ | EvdState.CONTROL : EvdState.CQ);
   }
 
+  /** The watchdog's turn: an idle EVD looks for completions that came without a notification. */
+  void rescue() {
+    if (EvdState.isIdle(state.get())) {
+      control(rescue);
+    }
+  }
+
+  long rescued() {
+    return counters.get(Counters.RESCUED);
+  }
+
   /** Has something done in a turn, whatever the policy. */
   void control(final Runnable action) {
     controls.add(action);
     signal(EvdState.CONTROL);
+  }
+
+  /** From its next token on another dispatcher gives its turns. */
+  void moveTo(final Dispatcher to) {
+    control(() -> dispatcher = to); // in a turn, while there is no token: none is in two rings
   }
 
   private void signal(final long bits) {
@@ -172,6 +196,9 @@ final class EvdImpl implements Evd {
     if (before >= 0) {
       final long after = EvdState.next(before, operation, argument);
       if (EvdState.madeToken(before, after)) {
+        if (operation == EvdState.SIGNAL && (argument & EvdState.CQ) != 0) {
+          counters.incrementShared(Counters.WAKES);
+        }
         if ((after & EvdState.POLICY) == EvdState.MANY) {
           dispatcher.readyAnywhere(this);
         } else {
@@ -204,10 +231,6 @@ final class EvdImpl implements Evd {
     merger.begin(by.batch());
     by.holdTurn(true);
     try {
-      if (wasIdle && (before & EvdState.CQ) != 0) {
-        counters.increment(Counters.WAKES);
-      }
-      wasIdle = false;
       serve(before & ~now);
       if ((now & EvdState.UPCALL) == 0) {
         leave();
@@ -247,7 +270,7 @@ final class EvdImpl implements Evd {
     int budget = BUDGET;
     while (true) {
       final long s = state.get();
-      final EventHandler handler = target.events;
+      final EventHandler handler = target.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -285,12 +308,10 @@ final class EvdImpl implements Evd {
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
-    wasIdle = true; // after the transition it may be another's turn
     final long before = state.apply(EvdState.END, 0);
     if ((before & (EvdState.WORK | EvdState.CONTROL)) == 0) {
       return true;
     }
-    wasIdle = false;
     resume();
     return false;
   }
@@ -336,9 +357,8 @@ final class EvdImpl implements Evd {
     final Handout own = by.handout();
     while (true) {
       final long s = state.get();
-      // It is set before the state is: a handler of SINGLE_INSTANCE must not join those that run.
-      final Target to = target;
-      if ((s & EvdState.POLICY) != EvdState.MANY || !to.isMany || merger.isTired()) {
+      final EventHandler handler = target.eventsUnder(s);
+      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
       }
@@ -346,7 +366,7 @@ final class EvdImpl implements Evd {
         resume();
       } else if (!settled && merger.next(own)) {
         counters.increment(Counters.UPCALLS);
-        passAndUpcall(by, to.events, own);
+        passAndUpcall(by, handler, own);
         return;
       } else if (!merger.isTired() && end()) {
         break;
@@ -374,7 +394,7 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(handler);
     } catch (final Throwable e) {
-      onFailure(by, event, e);
+      onFailure(by, event, "", e);
     } finally {
       by.exit();
     }
@@ -385,7 +405,7 @@ final class EvdImpl implements Evd {
     try {
       handler.onReady(this);
     } catch (final Throwable e) {
-      onFailure(by, null, e);
+      onFailure(by, null, "onReady", e);
     } finally {
       by.exit();
     }
@@ -397,7 +417,7 @@ final class EvdImpl implements Evd {
       try {
         called.onTurnEnd(this);
       } catch (final Throwable e) {
-        onFailure(by, null, e);
+        onFailure(by, null, "onTurnEnd", e);
       } finally {
         by.exit();
       }
@@ -437,17 +457,20 @@ final class EvdImpl implements Evd {
 
   // Errors.
 
-  private void onFailure(final Dispatcher by, final Handout event, final Throwable failure) {
+  /** Consumer code threw: at an event, which counts as consumed, or in another method. */
+  private void onFailure(
+      final Dispatcher by, final Handout event, final String method, final Throwable failure) {
     final long count = counters.incrementShared(Counters.FAILURES);
     if (by.isByHand() || failure instanceof VirtualMachineError) {
       throwUnchecked(failure);
     }
     if (isPowerOfTwo(count)) {
       LOGGER.error(
-          "{}: the handler threw at {} (failure {} of this EVD); the event counts as consumed",
+          "{}: the handler threw at {} (failure {} of this EVD){}",
           name,
-          event == null ? "its upcall" : event.event(),
+          event == null ? method : event.event(),
           count,
+          event == null ? "" : "; the event counts as consumed",
           failure);
     }
   }
@@ -500,7 +523,7 @@ final class EvdImpl implements Evd {
 
   private void warnOfSlowTurn(
       final String took, final Dispatcher by, final long nanos, final Throwable where) {
-    if (counters.incrementShared(Counters.SLOW_TURNS_LOGGED) == 1) {
+    if (counters.incrementShared(Counters.SLOW_TURN_WARNINGS) == 1) {
       LOGGER.warn(
           "{}: a turn {} {} ms, and kept {} from the other EVDs it serves; do what takes long on"
               + " another thread, or see Evd.slowAfter. Further ones are only counted.",
@@ -550,8 +573,8 @@ final class EvdImpl implements Evd {
   }
 
   private void endUpcall(final EndpointDrain drain) {
-    if (drain != null && drain.upcallReturns()) {
-      control(() -> {});
+    if (drain != null) {
+      drain.upcallReturns();
     }
   }
 
@@ -650,7 +673,6 @@ final class EvdImpl implements Evd {
           consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
         }
         merger.begin(consumerBatch);
-        wasIdle = false;
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
@@ -830,13 +852,11 @@ final class EvdImpl implements Evd {
           handler == null ? 1 : concurrency == null ? 2 : 3,
           name + ".upcall: the argument is null");
     }
-    enable(
-        new Target(handler, null, concurrency.isMany()),
+    final long policy =
         concurrency.isMany()
             ? EvdState.MANY | EvdState.limit(concurrency.limit())
-            : EvdState.SINGLE,
-        when,
-        "upcall");
+            : EvdState.SINGLE;
+    enable(new Target(policy, handler, null), when, "upcall");
   }
 
   @Override
@@ -844,11 +864,12 @@ final class EvdImpl implements Evd {
     if (handler == null || when == null) {
       throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
     }
-    enable(new Target(null, handler, false), EvdState.NOTIFY, when, "notifyOnce");
+    enable(new Target(EvdState.NOTIFY, null, handler), when, "notifyOnce");
   }
 
-  private void enable(final Target to, final long policy, final Invoke when, final String call) {
+  private void enable(final Target to, final Invoke when, final String call) {
     checkOpen(call);
+    final long policy = to.policy;
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK, call);
     } else if (Dispatcher.isInTurnOf(this)) {
@@ -1035,8 +1056,32 @@ final class EvdImpl implements Evd {
     synchronized (this) {
       merger.add(feed);
     }
+    ia.watch(this);
     signalCq();
     return feed;
+  }
+
+  @Override
+  public void resize(final int to) {
+    checkOpen("resize");
+    ia.checkLength(to, name + ".resize");
+    if ((state.get() & EvdState.WAITER) != 0) {
+      throw waited("resize");
+    }
+    synchronized (this) {
+      if (to < reserved || !lane.resize(length, to)) {
+        throw Misuse.state(
+            ReturnSubtype.NO_SUBTYPE,
+            name
+                + ".resize: it keeps its length "
+                + length
+                + ", because "
+                + (to < reserved
+                    ? reserved + " completions are reserved for its endpoints"
+                    : "more than " + to + " software events or connection requests wait"));
+      }
+      length = to;
+    }
   }
 
   synchronized void releaseRoom(final int completions) {
@@ -1103,7 +1148,7 @@ final class EvdImpl implements Evd {
     leaveCno();
     lane.close();
     ia.leaveAsync(this);
-    ia.reaper().schedule(bound, this::giveUpClose);
+    ia.reaper().schedule(bound, closed, this::giveUpClose);
     whenQuiet(() -> control(this::finishClose));
     return closed;
   }
@@ -1129,7 +1174,8 @@ final class EvdImpl implements Evd {
       }
     }
     if (!allPosted && !lane.close()) {
-      control(this::finishClose); // a poster has not finished
+      // A poster has not finished. Not in this turn again: it would take the core it needs.
+      ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
       return;
     }
     try {

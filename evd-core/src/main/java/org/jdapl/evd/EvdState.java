@@ -73,6 +73,9 @@ final class EvdState {
 
   static final long LIMIT = 0x3FFL << LIMIT_SHIFT;
 
+  /** What a consumer asked for. */
+  static final long CONCURRENCY = POLICY | LIMIT;
+
   /** What {@link #next} returns where an operation is not legal. */
   static final long REFUSED = -1L;
 
@@ -209,7 +212,7 @@ final class EvdState {
         }
         yield (s & WAITER) != 0 && (argument & POLICY) != 0
             ? WAITED
-            : schedule((s & ~(POLICY | LIMIT)) | argument);
+            : schedule((s & ~CONCURRENCY) | argument);
       }
       case CLOSE -> (s & ~POLICY) | CLOSED;
       case AWAIT -> {
@@ -261,6 +264,12 @@ final class EvdState {
   /** Whether no upcall is running, and with a disabled policy none will start. */
   static boolean isQuiet(final long s) {
     return (s & (UPCALL | RUNNING | POLICY)) == 0;
+  }
+
+  /** Whether somebody is to be told of events, and nothing is there as far as is known. */
+  static boolean isIdle(final long s) {
+    return (s & ASLEEP) != 0
+        || ((s & (POLICY | CNO)) != 0 && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);
   }
 
   static boolean isEnabled(final long s) {

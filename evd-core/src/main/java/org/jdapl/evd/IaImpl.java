@@ -79,19 +79,7 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
     checkOpen("createEvd");
-    if (length < 1) {
-      throw Misuse.argument(1, name + ".createEvd: length " + length + " is below 1");
-    }
-    if (length > device.limits().maxCqe()) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEVD,
-          name
-              + ".createEvd: length "
-              + length
-              + " is more than the "
-              + device.limits().maxCqe()
-              + " of the provider");
-    }
+    checkLength(length, name + ".createEvd");
     int flags = 0;
     for (final EventStream stream : streams) {
       if (stream == null) {
@@ -105,6 +93,19 @@ final class IaImpl implements InterfaceAdapter {
     runtime.reserveEvd(name);
     final EvdImpl evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
     return add(evd);
+  }
+
+  /** Checks the length of an EVD. */
+  void checkLength(final int length, final String call) {
+    if (length < 1) {
+      throw Misuse.argument(1, call + ": length " + length + " is below 1");
+    }
+    final int most = device.limits().maxCqe();
+    if (length > most) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_TEVD,
+          call + ": length " + length + " is more than the " + most + " of the provider");
+    }
   }
 
   @Override
@@ -252,9 +253,15 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   synchronized void remove(final DatObject object) {
-    if (objects.remove(object) && object instanceof EvdImpl) {
+    if (objects.remove(object) && object instanceof EvdImpl evd) {
+      runtime.watchdog().remove(evd);
       runtime.releaseEvd();
     }
+  }
+
+  /** An EVD has a completion queue. */
+  void watch(final EvdImpl evd) {
+    runtime.watchdog().add(evd);
   }
 
   private synchronized void checkOpen(final String call) {
@@ -444,7 +451,7 @@ final class IaImpl implements InterfaceAdapter {
           }
         };
     final var unused = done.whenComplete((result, failure) -> step.run());
-    reaper.schedule(bound, step);
+    reaper.schedule(bound, done, step);
   }
 
   private void tolerate(final Runnable call) {
@@ -453,10 +460,6 @@ final class IaImpl implements InterfaceAdapter {
     } catch (final RuntimeException e) {
       LOGGER.error("{}: abrupt close goes on after {}", name, e.toString(), e);
     }
-  }
-
-  Jdapl runtime() {
-    return runtime;
   }
 
   /** Waits, unless this thread is the framework's: then what was begun ends by itself. */
@@ -505,6 +508,10 @@ final class IaImpl implements InterfaceAdapter {
 
   Device device() {
     return device;
+  }
+
+  Jdapl runtime() {
+    return runtime;
   }
 
   Reaper reaper() {

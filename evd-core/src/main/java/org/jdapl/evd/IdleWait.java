@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.EventChannel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a dispatcher waits until an EVD is ready: spins, and unless its strategy is to spin for ever,
@@ -21,6 +23,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private static final int SPINS = 200;
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
+  private static final long FAULT_DELAY = TimeUnit.MILLISECONDS.toNanos(1);
+  private static final Logger LOGGER = LoggerFactory.getLogger(IdleWait.class);
 
   private final WaitStrategy strategy;
   private final EventChannel channel;
@@ -28,6 +32,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
   private final AtomicLong sleeps = new AtomicLong();
   private volatile boolean stopped;
+  private long faults;
 
   /**
    * A wait.
@@ -60,12 +65,13 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
         if (channel == null) {
           Thread.onSpinWait();
         } else {
-          channel.await(0);
+          look(0);
         }
       }
       return cursor.get();
     }
-    for (int spin = 0; spin < SPINS; spin++) {
+    // In a channel events come by looking into it only: to spin beside it would delay them.
+    for (int spin = 0; spin < SPINS && channel == null; spin++) {
       if (isWorkThere(sequence, cursor)) {
         return cursor.get();
       }
@@ -93,7 +99,27 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
     if (channel == null) {
       LockSupport.parkNanos(this, LONGEST_SLEEP);
     } else {
-      channel.await(LONGEST_SLEEP);
+      look(LONGEST_SLEEP);
+    }
+  }
+
+  /**
+   * Looks into the channel, if there is one; by the dispatcher. A channel that fails costs time.
+   *
+   * @return how many handlers were called.
+   */
+  int look(final long timeoutNanos) {
+    if (channel == null) {
+      return 0;
+    }
+    try {
+      return channel.await(timeoutNanos);
+    } catch (final RuntimeException e) {
+      if (Long.bitCount(++faults) == 1) {
+        LOGGER.error("the provider's event channel {} failed, {} times so far", channel, faults, e);
+      }
+      LockSupport.parkNanos(this, FAULT_DELAY);
+      return 0;
     }
   }
 

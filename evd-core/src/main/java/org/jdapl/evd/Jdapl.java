@@ -18,11 +18,13 @@ import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DispatcherStatistics;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
@@ -46,7 +48,9 @@ import org.jdapl.verbs.VerbsProvider;
  */
 public final class Jdapl implements AutoCloseable {
 
-  private static final AtomicInteger NUMBERS = new AtomicInteger();
+  private static final AtomicInteger RUNTIMES = new AtomicInteger();
+  private static final AtomicInteger DISPATCHERS = new AtomicInteger();
+  private static final int MAX_CAPACITY = 1 << 24;
   private static final Duration WATCH_PERIOD = Duration.ofMillis(250);
   private static final Duration GRACE = Duration.ofSeconds(1);
   private static final Duration FOR_EVER = Duration.ofDays(10_000);
@@ -58,6 +62,7 @@ public final class Jdapl implements AutoCloseable {
   private final boolean byHand;
   private final int capacity;
   private final Reaper reaper;
+  private final Watchdog watchdog = new Watchdog();
   private final Dispatcher[] dispatchers;
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
@@ -69,38 +74,62 @@ public final class Jdapl implements AutoCloseable {
     clock = builder.clock;
     byHand = builder.threads == null;
     capacity = builder.capacity;
-    reaper = new Reaper("reaper-" + NUMBERS.incrementAndGet(), clock);
-    if (!byHand) {
-      reaper.start(builder.threads);
-    }
+    reaper = new Reaper("reaper-" + RUNTIMES.incrementAndGet(), clock);
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
+    final EventChannel[] channels = createChannels(dispatchers.length);
     for (int i = 0; i < dispatchers.length; i++) {
       dispatchers[i] =
           new Dispatcher(
-              "dispatcher-" + NUMBERS.incrementAndGet(),
+              "dispatcher-" + DISPATCHERS.incrementAndGet(),
               builder.threads,
               capacity,
               builder.waitStrategy,
-              provider.delivery() == Delivery.CHANNEL ? provider.createEventChannel() : null,
+              channels[i],
               readyAnywhere,
               dispatchers,
               clock);
     }
+    if (!byHand) {
+      reaper.start(builder.threads);
+    }
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.start();
     }
-    if (!byHand) {
-      watch();
+    if (!(clock instanceof SteppedClock)) {
+      reaper.schedule(WATCH_PERIOD, this::watch);
     }
   }
 
-  /** Looks now and then what the dispatchers do. Runs on the reaper. */
+  /**
+   * Looks now and then what the dispatchers do, and for lost notifications. Runs on the reaper. In
+   * virtual time there is {@link #runUntil}: time that passed for this alone would hide that
+   * nothing more will happen.
+   */
   private void watch() {
-    for (final Dispatcher dispatcher : dispatchers) {
-      dispatcher.watch();
+    reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever a logger may throw
+    if (!byHand) {
+      for (final Dispatcher dispatcher : dispatchers) {
+        dispatcher.watch();
+      }
     }
-    reaper.schedule(WATCH_PERIOD, this::watch);
+    watchdog.look();
+  }
+
+  /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */
+  private EventChannel[] createChannels(final int count) {
+    final EventChannel[] channels = new EventChannel[count];
+    for (int i = 0; i < count && provider.delivery() == Delivery.CHANNEL; i++) {
+      try {
+        channels[i] = provider.createEventChannel();
+      } catch (final VerbsException e) {
+        for (int made = 0; made < i; made++) {
+          channels[made].close();
+        }
+        throw Misuse.failed("cannot use provider '" + provider.name() + "'", e);
+      }
+    }
+    return channels;
   }
 
   /**
@@ -184,7 +213,7 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
-     * Who makes the dispatchers' threads.
+     * Who makes the threads: one for each dispatcher, and one for timers and calls that may block.
      *
      * @param value the factory; one for daemon threads is the default.
      * @return this.
@@ -232,10 +261,13 @@ public final class Jdapl implements AutoCloseable {
     /**
      * How many EVDs may be open at once.
      *
-     * @param value rounded up to a power of two; 4096 is the default.
+     * @param value 1 to 2^24, rounded up to a power of two, at least 2; 4096 is the default.
      * @return this.
      */
     public Builder capacity(final int value) {
+      if (value < 1 || value > MAX_CAPACITY) {
+        throw new IllegalArgumentException("capacity(" + value + "): 1 to " + MAX_CAPACITY);
+      }
       capacity = Integer.highestOneBit(Math.max(1, value - 1)) << 1;
       return this;
     }
@@ -244,6 +276,7 @@ public final class Jdapl implements AutoCloseable {
      * Starts the runtime.
      *
      * @return the runtime; to be closed.
+     * @throws DatException if the provider cannot be used; its cause says why.
      */
     public Jdapl start() {
       return new Jdapl(this);
@@ -266,9 +299,13 @@ public final class Jdapl implements AutoCloseable {
     reserveEvd("the adapter"); // its async EVD
     try {
       device = provider.open(parameters, dispatcher.channel());
-    } catch (final VerbsException e) {
+    } catch (final RuntimeException e) {
       releaseEvd();
-      throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
+      final String what = "cannot open a device of provider '" + provider.name() + "'";
+      throw e instanceof VerbsException failure
+          ? Misuse.failed(what, failure)
+          : new DatException(
+              ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, what + ": " + e, e);
     }
     if (device.clock() instanceof SteppedClock && (!byHand || clock != device.clock())) {
       device.close();
@@ -297,12 +334,43 @@ public final class Jdapl implements AutoCloseable {
     return dispatchers[Math.floorMod(next.getAndIncrement(), dispatchers.length)];
   }
 
+  /**
+   * Moves an EVD to a dispatcher, also while events stream in; none is lost and the order stays.
+   * Takes effect at the end of a turn. From any thread. Upcalls of MANY run on all dispatchers.
+   *
+   * @param evd an EVD of an adapter of this runtime. At first each is placed in turn.
+   * @param dispatcher the number of the dispatcher, from 0.
+   * @throws IllegalArgumentException if there is no such dispatcher, or the EVD is another
+   *     runtime's.
+   * @throws DatException INVALID_HANDLE if the EVD is closed.
+   */
+  public void place(final Evd evd, final int dispatcher) {
+    if (dispatcher < 0 || dispatcher >= dispatchers.length) {
+      throw new IllegalArgumentException(
+          "place("
+              + evd
+              + ", "
+              + dispatcher
+              + "): the dispatchers are 0 to "
+              + (dispatchers.length - 1));
+    }
+    if (!(evd instanceof EvdImpl own) || own.ia().runtime() != this) {
+      throw new IllegalArgumentException("place(" + evd + "): not an EVD of this runtime");
+    }
+    own.checkOpen(ReturnSubtype.NO_SUBTYPE, "place");
+    own.moveTo(dispatchers[dispatcher]);
+  }
+
   boolean isByHand() {
     return byHand;
   }
 
   Reaper reaper() {
     return reaper;
+  }
+
+  Watchdog watchdog() {
+    return watchdog;
   }
 
   List<DispatcherStatistics> dispatcherStatistics() {
@@ -357,12 +425,19 @@ public final class Jdapl implements AutoCloseable {
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
+    long rescuedBefore = -1;
     boolean happened = true;
     while (!condition.getAsBoolean()) {
       final boolean before = happened;
       happened = turn() || passTime(deadline);
       if (!happened && !before) {
-        return false;
+        final long rescued = watchdog.rescued();
+        if (rescued == rescuedBefore) {
+          return false;
+        }
+        rescuedBefore = rescued;
+        watchdog.lookAll();
+        happened = true;
       }
     }
     return true;
@@ -426,7 +501,9 @@ public final class Jdapl implements AutoCloseable {
       throw new DatException(
           ReturnType.INTERNAL_ERROR,
           ReturnSubtype.NO_SUBTYPE,
-          object.name() + ": closing did not end within " + bound);
+          object.name()
+              + ": what was begun did not end"
+              + (bound == null ? "; nothing more happens" : " within " + bound));
     }
   }
 

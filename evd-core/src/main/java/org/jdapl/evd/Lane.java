@@ -18,39 +18,93 @@ final class Lane {
   private static final int CHUNK = 16;
   private static final int UNREACHED = 1 << 24;
   private static final Object NULL = new Object();
-  private static final long CLOSED = Long.MIN_VALUE;
 
-  private static final VarHandle SOFTWARE_OFFERED;
-  private static final VarHandle SOFTWARE_TAKEN;
-  private static final VarHandle REQUESTS_OFFERED;
+  /** How many of a kind wait, and how many may: that, and whether it is closed, are one word. */
+  private static final class Bound {
 
-  static {
-    try {
-      final MethodHandles.Lookup lookup = MethodHandles.lookup();
-      SOFTWARE_OFFERED = lookup.findVarHandle(Lane.class, "softwareOffered", long.class);
-      SOFTWARE_TAKEN = lookup.findVarHandle(Lane.class, "softwareTaken", long.class);
-      REQUESTS_OFFERED = lookup.findVarHandle(Lane.class, "requestsOffered", long.class);
-    } catch (final ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
+    private static final long CLOSED = Long.MIN_VALUE;
+    private static final int LENGTH_SHIFT = 36;
+    private static final long OFFERED = (1L << LENGTH_SHIFT) - 1;
+    private static final VarHandle WORD;
+    private static final VarHandle TAKEN;
+
+    static {
+      try {
+        final MethodHandles.Lookup lookup = MethodHandles.lookup();
+        WORD = lookup.findVarHandle(Bound.class, "word", long.class);
+        TAKEN = lookup.findVarHandle(Bound.class, "taken", long.class);
+      } catch (final ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
+
+    private volatile long word;
+    private volatile long taken;
+
+    Bound(final int length) {
+      word = (long) length << LENGTH_SHIFT;
+    }
+
+    private long waiting(final long offered) {
+      return (offered - taken) & OFFERED;
+    }
+
+    private static int length(final long word) {
+      return (int) ((word & ~CLOSED) >>> LENGTH_SHIFT);
+    }
+
+    boolean offer() {
+      while (true) {
+        final long before = word;
+        if (before < 0 || waiting(before) >= length(before)) {
+          return false;
+        }
+        final long after = (before & ~OFFERED) | ((before + 1) & OFFERED);
+        if (WORD.compareAndSet(this, before, after)) {
+          return true;
+        }
+      }
+    }
+
+    void take() {
+      TAKEN.setRelease(this, taken + 1);
+    }
+
+    boolean resize(final int length) {
+      while (true) {
+        final long before = word;
+        if (waiting(before) > length) {
+          return false;
+        }
+        final long after = (before & (CLOSED | OFFERED)) | (long) length << LENGTH_SHIFT;
+        if (WORD.compareAndSet(this, before, after)) {
+          return true;
+        }
+      }
+    }
+
+    boolean isClosed() {
+      return word < 0;
+    }
+
+    boolean close() {
+      return waiting((long) WORD.getAndBitwiseOr(this, CLOSED)) == 0;
     }
   }
 
   private final MessagePassingQueue<Object> queue =
       new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, UNREACHED);
-  private final int length;
+  private final Bound software;
+  private final Bound requests;
 
   // Of the turn: the oldest events, where somebody counted them.
   private final ArrayDeque<Object> counted = new ArrayDeque<>(0);
   private int inCounted;
   private int mortals;
 
-  private volatile long softwareOffered;
-  private volatile long softwareTaken;
-  private volatile long requestsOffered;
-  private volatile long requestsTaken;
-
   Lane(final int length) {
-    this.length = length;
+    software = new Bound(length);
+    requests = new Bound(length);
   }
 
   /**
@@ -59,20 +113,32 @@ final class Lane {
    * @return false if as many wait as the EVD is long, or the lane {@link #isClosed}.
    */
   boolean offerSoftware(final Object payload) {
-    long offered;
-    do {
-      offered = softwareOffered;
-      if (offered < 0 || offered - softwareTaken >= length) {
-        return false;
-      }
-    } while (!SOFTWARE_OFFERED.compareAndSet(this, offered, offered + 1));
+    if (!software.offer()) {
+      return false;
+    }
     queue.offer(payload == null ? NULL : payload);
+    return true;
+  }
+
+  /**
+   * Changes how many software events, and how many requests, may wait. One thread at a time.
+   *
+   * @return false if more wait; nothing was changed then.
+   */
+  boolean resize(final int from, final int to) {
+    if (!software.resize(to)) {
+      return false;
+    }
+    if (!requests.resize(to)) {
+      software.resize(from);
+      return false;
+    }
     return true;
   }
 
   /** Whether software events are accepted no more. */
   boolean isClosed() {
-    return softwareOffered < 0;
+    return software.isClosed();
   }
 
   /**
@@ -82,8 +148,7 @@ final class Lane {
    * @return whether all accepted ones were taken; if not, their posters have not finished.
    */
   boolean close() {
-    final long offered = (long) SOFTWARE_OFFERED.getAndBitwiseOr(this, CLOSED);
-    return (offered & ~CLOSED) == softwareTaken;
+    return software.close();
   }
 
   /**
@@ -92,13 +157,9 @@ final class Lane {
    * @return false if as many wait as the EVD is long.
    */
   boolean offerRequest(final RequestEvent event) {
-    long offered;
-    do {
-      offered = requestsOffered;
-      if (offered - requestsTaken >= length) {
-        return false;
-      }
-    } while (!REQUESTS_OFFERED.compareAndSet(this, offered, offered + 1));
+    if (!requests.offer()) {
+      return false;
+    }
     queue.offer(event);
     return true;
   }
@@ -120,10 +181,9 @@ final class Lane {
       return null;
     }
     if (event instanceof RequestEvent) {
-      final long taken = requestsTaken;
-      requestsTaken = taken + 1;
+      requests.take();
     } else if (!(event instanceof LaneEvent)) {
-      SOFTWARE_TAKEN.setRelease(this, softwareTaken + 1);
+      software.take();
     }
     return event;
   }

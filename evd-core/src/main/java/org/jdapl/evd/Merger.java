@@ -93,6 +93,20 @@ final class Merger {
     }
   }
 
+  /** For the watchdog: takes completions that came without a notification. */
+  void rescue() {
+    for (final CqFeed feed : feeds) {
+      batch.clear();
+      final int rescued = feed.rescue(batch);
+      if (rescued > 0) {
+        evd.counters().add(Counters.RESCUED, rescued);
+        stash.reserve(completionRoom);
+        stash.append(batch);
+        evd.signalLane(); // no notification did
+      }
+    }
+  }
+
   /** Whether a completion queue must be polled before the EVD may go idle. */
   boolean hasMoreCompletions() {
     for (final CqFeed feed : feeds) {

@@ -13,6 +13,12 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
 
   private static final int REFUSED_FULL = 1;
 
+  /**
+   * Enough that the EVD, which reports it, is full before the device is. It counts requests that
+   * were handed out and not answered, too.
+   */
+  private static final int BACKLOG = 1024;
+
   private final String name;
   private final IaImpl ia;
   private final EvdImpl evd;
@@ -30,7 +36,7 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   void open() {
     evd.addUser(this);
     try {
-      listener = ia.device().listen(connQual, evd.length(), this);
+      listener = ia.device().listen(connQual, BACKLOG, this);
     } catch (final VerbsException e) {
       evd.removeUser(this);
       throw Misuse.failed(name + ": cannot listen at " + connQual, e);

@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,22 @@ final class Reaper implements Runnable {
   private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
   private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
 
-  private record Timer(long dueNanos, long order, Runnable action) implements Comparable<Timer> {
+  private static final class Timer implements Comparable<Timer> {
+
+    private final long dueNanos;
+    private long order;
+    private volatile Runnable action;
+
+    Timer(final long dueNanos, final Runnable action) {
+      this.dueNanos = dueNanos;
+      this.action = action;
+    }
+
+    /** It stays where it is until it is due, but keeps nothing from being collected. */
+    void cancel() {
+      action = null;
+    }
+
     @Override
     public int compareTo(final Timer other) {
       final int byTime = Long.signum(dueNanos - other.dueNanos);
@@ -69,8 +85,22 @@ final class Reaper implements Runnable {
 
   /** Has something done after a delay. From any thread. */
   void schedule(final long delayNanos, final Runnable action) {
-    final long due = clock.nanoTime() + delayNanos;
-    execute(() -> timers.add(new Timer(due, timerOrder++, action)));
+    add(new Timer(clock.nanoTime() + delayNanos, action));
+  }
+
+  /** Has something done after a delay, unless something else is complete then. From any thread. */
+  void schedule(final Duration delay, final CompletableFuture<?> unless, final Runnable action) {
+    final Timer timer = new Timer(clock.nanoTime() + nanos(delay), action);
+    add(timer);
+    final var unused = unless.whenComplete((result, failure) -> timer.cancel());
+  }
+
+  private void add(final Timer timer) {
+    execute(
+        () -> {
+          timer.order = timerOrder++;
+          timers.add(timer);
+        });
   }
 
   /** Whether this thread is a reaper's, and so must not wait for one. */
@@ -91,15 +121,22 @@ final class Reaper implements Runnable {
       run(task);
     }
     while (nextTimerNanos() == 0) {
-      worked = true;
-      run(timers.poll().action);
+      final Runnable action = timers.poll().action;
+      if (action != null) { // else it was cancelled just now
+        worked = true;
+        run(action);
+      }
     }
     return worked;
   }
 
   /** How long until the next timer; {@link Long#MAX_VALUE} without one. */
   long nextTimerNanos() {
-    final Timer next = timers.peek();
+    Timer next = timers.peek();
+    while (next != null && next.action == null) {
+      timers.poll();
+      next = timers.peek();
+    }
     return next == null ? Long.MAX_VALUE : Math.max(0, next.dueNanos - clock.nanoTime());
   }
 
@@ -127,8 +164,12 @@ final class Reaper implements Runnable {
   @Override
   public void run() {
     while (!stopped) {
-      if (!round()) {
-        sleep();
+      try {
+        if (!round()) {
+          sleep();
+        }
+      } catch (final VirtualMachineError e) {
+        // Even its message had no room. It goes on: closes wait for it.
       }
     }
   }

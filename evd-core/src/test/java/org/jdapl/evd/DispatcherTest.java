@@ -4,16 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
@@ -450,6 +457,89 @@ class DispatcherTest {
     }
   }
 
+  // Placing
+
+  private static void await(final BooleanSupplier condition) {
+    final long deadline = System.nanoTime() + BOUND.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime() - deadline).as("time is over").isNegative();
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void shouldMoveAnEvdWhileEventsStreamIn() throws Exception {
+    final int events = 20_000;
+    try (Threads threads = new Threads(3)) {
+      final Evd evd = threads.ia.createEvd(256, EventStream.SOFTWARE);
+      final List<Integer> seen = new ArrayList<>();
+      final Set<Thread> by = ConcurrentHashMap.newKeySet();
+      final AtomicInteger running = new AtomicInteger();
+      final AtomicInteger most = new AtomicInteger();
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              most.accumulateAndGet(running.incrementAndGet(), Math::max);
+              by.add(Thread.currentThread());
+              seen.add(
+                  (Integer) event.payload()); // a plain list: one upcall happens before the next
+              running.decrementAndGet();
+            }
+          });
+      for (int i = 0; i < events; i++) {
+        while (evd.postSoftwareEvent(i) == Outcome.QUEUE_FULL) {
+          Thread.onSpinWait();
+        }
+        if (i % 50 == 0) {
+          threads.jdapl.place(evd, i / 50 % 3);
+        }
+      }
+      await(() -> evd.statistics().software() == events);
+      evd.teardown();
+
+      assertThat(seen).containsExactlyElementsOf(IntStream.range(0, events).boxed().toList());
+      assertThat(most).hasValue(1);
+      assertThat(by).as("it was served by all").hasSize(3);
+    }
+  }
+
+  @Test
+  void shouldServeAnEvdWhereItWasPlaced() {
+    try (Threads threads = new Threads(2)) {
+      final Evd evd = threads.ia.createEvd(16, EventStream.SOFTWARE);
+      final Set<Thread> by = ConcurrentHashMap.newKeySet();
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              by.add(Thread.currentThread());
+            }
+          });
+      for (int dispatcher = 0; dispatcher < 2; dispatcher++) {
+        threads.jdapl.place(evd, dispatcher);
+        final long before = evd.statistics().software();
+        evd.postSoftwareEvent("moves"); // may still be served where it was
+        await(() -> evd.statistics().software() == before + 1);
+        by.clear();
+        evd.postSoftwareEvent("there");
+        await(() -> evd.statistics().software() == before + 2 && !by.isEmpty());
+        final Thread there = by.iterator().next();
+        for (int i = 0; i < 10; i++) {
+          final long due = before + 3 + i;
+          evd.postSoftwareEvent(i);
+          await(() -> evd.statistics().software() == due);
+        }
+        assertThat(by).containsExactly(there);
+      }
+      assertThatThrownBy(() -> threads.jdapl.place(evd, 2))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("0 to 1");
+      evd.close();
+      assertThatThrownBy(() -> threads.jdapl.place(evd, 0)).isInstanceOf(DatException.class);
+    }
+  }
+
   // Timers
 
   @Test
@@ -500,6 +590,33 @@ class DispatcherTest {
       }
     }
     assertThat(ran).containsExactly(10L, 20L, 30L);
+  }
+
+  @Test
+  void shouldForgetATimerWhenWhatItGuardsIsComplete() {
+    final HandClock clock = new HandClock();
+    final Reaper reaper = new Reaper("reaper", clock);
+    final List<String> ran = new ArrayList<>();
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+    final CompletableFuture<Void> open = new CompletableFuture<>();
+    byte[] large = new byte[1 << 20];
+    final WeakReference<byte[]> held = new WeakReference<>(large);
+    reaper.schedule(Duration.ofDays(1), done, holding(large, ran));
+    reaper.schedule(Duration.ofDays(1), open, () -> ran.add("open"));
+    large = null;
+    reaper.round();
+
+    done.complete(null);
+    while (held.get() != null) {
+      System.gc();
+    }
+    clock.advance(Duration.ofDays(2));
+    assertThat(reaper.round()).isTrue();
+    assertThat(ran).containsExactly("open");
+  }
+
+  private static Runnable holding(final byte[] bytes, final List<String> ran) {
+    return () -> ran.add("done " + bytes.length);
   }
 
   @Test

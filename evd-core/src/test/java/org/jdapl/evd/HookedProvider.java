@@ -141,7 +141,8 @@ final class HookedProvider implements VerbsProvider, Device {
 
   @Override
   public DeviceLimits limits() {
-    return new DeviceLimits(SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 1 << 30, 1, 1, 56, 196, 148);
+    return new DeviceLimits(
+        SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
   }
 
   @Override
@@ -364,7 +365,7 @@ final class HookedProvider implements VerbsProvider, Device {
         int taken = 0;
         while (taken < max && !completions.isEmpty()) {
           final Completion next = completions.remove();
-          into.add(next.wrId, next.status, WcOpcode.SEND, 1, 1, 0, 0);
+          into.add(next.wrId, next.status, WcOpcode.SEND, 1, 1, 0, false, 0);
           taken++;
         }
         return taken;

@@ -41,7 +41,8 @@ final class Loopback implements VerbsProvider, Device {
 
   private final Declaration declaration = Declaration.weakest();
   private final DeviceLimits limits =
-      new DeviceLimits(SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 1 << 30, 1, 1, 56, 196, 148);
+      new DeviceLimits(
+          SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
 
   @Override
   public String name() {
@@ -189,6 +190,7 @@ final class Loopback implements VerbsProvider, Device {
             1,
             1,
             0,
+            false,
             0);
         taken++;
       }

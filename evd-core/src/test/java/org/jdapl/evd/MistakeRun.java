@@ -36,6 +36,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
           "org.jdapl.evd.ProviderFailureTest",
+          "org.jdapl.evd.WatchdogTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;

@@ -21,7 +21,9 @@ final class Mistakes {
             "the event at hand is taken when the policy changed meanwhile, and lost",
             "EvdImpl.java",
             "          || budget == 0\n          || merger.isTired()) {",
-            "          || budget == 0\n          || merger.isTired()) {\n        merger.next(handout);"),
+            "          || budget == 0\n"
+                + "          || merger.isTired()) {\n"
+                + "        merger.next(handout);"),
         Mistake.of(
             "E02",
             "the newest completion is handed out first",
@@ -38,8 +40,8 @@ final class Mistakes {
             "E04",
             "a full queue takes one more",
             "Lane.java",
-            "offered < 0 || offered - softwareTaken >= length",
-            "offered < 0 || offered - softwareTaken > length"),
+            "before < 0 || waiting(before) >= length(before)",
+            "before < 0 || waiting(before) > length(before)"),
         Mistake.of(
             "E05",
             "an endpoint that does not fit is let in",
@@ -87,7 +89,25 @@ final class Mistakes {
                     + "      stash.release(entry);\n"
                     + "    }\n"
                     + "  }\n\n"
-                    + "  /** Whether completions wait in the stash. */"));
+                    + "  /** Whether completions wait in the stash. */"),
+        Mistake.of(
+            "E06",
+            "a request that found its EVD full is not reported",
+            "PspImpl.java",
+            "      ia.report(\n          evd.asyncSlot(),\n",
+            "      evd.asyncSlot().add(\n"),
+        Mistake.of(
+            "E07",
+            "an object has more than one slot in the async EVD",
+            "AsyncSlot.java",
+            "    if (same != null) {",
+            "    if (same != null && reason == null) {"),
+        Mistake.of(
+            "E08",
+            "an EVD is made shorter than what waits in it",
+            "Lane.java",
+            "        if (waiting(before) > length) {",
+            "        if (waiting(before) < 0) {"));
   }
 
   private static Stream<Mistake> upcalls() {
@@ -191,7 +211,9 @@ final class Mistakes {
                     "(s & TOKEN) == 0 && ((s & CONTROL)")
                 .with(
                     "EvdState.java",
-                    "    if ((s & TURN) != 0) {\n      return s; // its holder schedules when it leaves\n    }\n",
+                    "    if ((s & TURN) != 0) {\n"
+                        + "      return s; // its holder schedules when it leaves\n"
+                        + "    }\n",
                     "")
                 .with(
                     "EvdImpl.java",
@@ -247,7 +269,10 @@ final class Mistakes {
             "each thing that ends a connection makes an event",
             "Connection.java",
             "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
-            "    machine.move(Trigger.END);\n    if (!ended || kind != null) {\n      ended = false;\n      offerEnd("),
+            "    machine.move(Trigger.END);\n"
+                + "    if (!ended || kind != null) {\n"
+                + "      ended = false;\n"
+                + "      offerEnd("),
         Mistake.of(
                 "M05",
                 "a dead endpoint's completions are given to the next one",
@@ -262,6 +287,18 @@ final class Mistakes {
 
   private static Stream<Mistake> arming() {
     return Stream.of(
+        Mistake.of(
+            "A10",
+            "the watchdog trusts that an armed queue will notify",
+            "CqFeed.java",
+            "    if (mode == Mode.ARMED && !notified) {",
+            "    if (mode == Mode.ARMED && notified) {"),
+        Mistake.of(
+            "A10",
+            "the watchdog wakes the EVDs that are not idle only",
+            "EvdState.java",
+            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;",
+            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0;"),
         Mistake.of(
             "A01",
             "an arm is not followed by a look",
@@ -324,7 +361,8 @@ final class Mistakes {
             "T01",
             "the queue pair is destroyed before it was drained",
             "EndpointDrain.java",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n        return;",
+            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+                + "        return;",
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        forced = true;"),
         Mistake.of(
@@ -348,7 +386,8 @@ final class Mistakes {
             .with(
                 "EndpointImpl.java",
                 "    if (requests.isSealed()\n"
-                    + "        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {",
+                    + "        || (state != EndpointState.CONNECTED && state !="
+                    + " EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
         Mistake.of(
             "T05",
@@ -360,10 +399,12 @@ final class Mistakes {
             "T06",
             "the queue of an error completion is told by its opcode",
             "Merger.java",
-            "    final WorkQueue queue = endpoint.queue(wrId);\n    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
+            "    final WorkQueue queue = endpoint.queue(wrId);\n"
+                + "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
             "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
                 + "    final WorkQueue queue =\n"
-                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0 : WorkQueue.REQUEST_QUEUE));"),
+                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0"
+                + " : WorkQueue.REQUEST_QUEUE));"),
         Mistake.of(
             "U13",
             "a policy is published under its lock",

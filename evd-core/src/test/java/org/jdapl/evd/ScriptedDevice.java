@@ -129,7 +129,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   private static final DeviceLimits LIMITS =
-      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 1 << 20, 16, 16, 64, 64, 64);
+      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 0, 0, 0, 0, 1 << 20, 16, 16, 64, 64, 64);
 
   private final Behavior behavior;
   private final Declaration declaration;
@@ -621,7 +621,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
       int taken = 0;
       while (taken < max + surplus && !completions.isEmpty()) {
         final Wc wc = completions.element();
-        into.add(wc.wrId, wc.status, wc.opcode, wc.byteLength, wc.qpNumber, wc.vendorError, 0);
+        into.add(
+            wc.wrId, wc.status, wc.opcode, wc.byteLength, wc.qpNumber, wc.vendorError, false, 0);
         completions.remove();
         taken++;
       }

@@ -110,7 +110,7 @@ class SerializerRegressionTest {
       if (polls > 3) {
         return RearmOutcome.NOT_DONE;
       }
-      into.add(polls, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, 0);
+      into.add(polls, WcStatus.SUCCESS, WcOpcode.SEND, 0, 0, 0, false, 0);
       if (polls == 2) {
         feed.onNotification(this);
       }
@@ -262,6 +262,29 @@ class SerializerRegressionTest {
 
     assertThat(bed.ia.asyncEvd().drain(HookedBed.on(event -> {}), 9)).isZero();
     assertThat(closed.get().events()).filteredOn(AsyncEvent.class::isInstance).hasSize(1);
+  }
+
+  @Test
+  void shouldEndTheCloseOfAnEndpointWhenItsConnectEvdWaitsForAHandlerOfAnotherEvd() {
+    final EndpointImpl endpoint =
+        (EndpointImpl)
+            bed.ia.createEndpoint(
+                bed.pz, evd, evd, bed.createEvd(), EndpointAttributes.defaults().withMaxDtos(1, 1));
+    receives(endpoint, 1);
+    bed.provider.flush(1);
+    final List<CompletableFuture<DrainReport>> closed = new ArrayList<>();
+
+    final Outcome dequeued =
+        evd.dequeue(
+            HookedBed.on(
+                event -> {
+                  closed.add(endpoint.closeAsync(BOUND).toCompletableFuture());
+                  CompletableFuture.runAsync(bed::settle).join();
+                }));
+    bed.settle();
+
+    assertThat(dequeued).isEqualTo(Outcome.SUCCESS);
+    assertThat(closed).singleElement().matches(CompletableFuture::isDone);
   }
 
   @Test

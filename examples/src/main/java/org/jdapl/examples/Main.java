@@ -18,7 +18,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
     name = "examples/run",
     description = "Small programs that use the DAT API.",
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {Hello.class, Quickstart.class, Stress.class, Copy.class, Pingpong.class},
+    subcommands = {
+      Hello.class,
+      Quickstart.class,
+      Copy.class,
+      Pingpong.class,
+      Stress.class,
+      Doctor.class
+    },
     footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
 public final class Main {
 

@@ -22,6 +22,19 @@ class MainTest {
   }
 
   @Test
+  void shouldSayWhetherADeviceWorksAndWhatToDo() {
+    final Run run = Run.of("doctor");
+
+    assertThat(run.err()).isEmpty();
+    if (run.status() == 0) {
+      assertThat(run.out()).contains("ok    objects", "A device works");
+    } else {
+      assertThat(run.status()).isEqualTo(1);
+      assertThat(run.out()).contains("FAIL  ", "to do: ", "No device works.");
+    }
+  }
+
+  @Test
   void shouldHelp() {
     final Run run = Run.of("--help");
 
@@ -45,7 +58,7 @@ class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"quickstart --bad", "hello world", "nosuch", "--bad"})
+  @ValueSource(strings = {"quickstart --bad", "hello world", "doctor color=red", "nosuch", "--bad"})
   void shouldSayWrongUseInOneLine(final String arguments) {
     final Run run = Run.of(arguments.split(" "));
 

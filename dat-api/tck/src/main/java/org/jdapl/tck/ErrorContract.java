@@ -394,6 +394,7 @@ public abstract class ErrorContract extends Contract {
             () -> evd.upcall(NOBODY, Concurrency.many(2), Invoke.ON_NEW),
             () -> evd.notifyOnce(ready -> {}, Invoke.ON_ANY),
             evd::disable,
+            () -> evd.resize(4),
             evd::teardown,
             evd::teardownAsync)) {
       refused(ReturnType.INVALID_HANDLE, "a call on a closed EVD", call);

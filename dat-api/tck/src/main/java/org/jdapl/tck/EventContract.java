@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
@@ -519,6 +520,140 @@ public abstract class EventContract extends Contract {
         .as(why("no event for suppressed successes"))
         .containsExactly(3L, 4L, 5L, 6L, 7L);
     assertThat(side.evd.statistics().suppressed()).as(why("but they count")).isEqualTo(3);
+  }
+
+  // E06: connection requests that find no room
+
+  @Test
+  void required_E06_aRequestThatFindsItsEvdFullIsRefusedAndReported() {
+    final Pair pair = Pair.open(this, 1, EndpointAttributes.defaults().withMaxDtos(0, 0));
+    final List<AsyncEvent> reports = new ArrayList<>();
+    pair.passive.adapter.asyncEvd().upcall(keeping(reports));
+    pair.active.enable();
+    final int tries = 4;
+    final List<Endpoint> actives = new ArrayList<>();
+    for (int i = 0; i < tries; i++) {
+      actives.add(pair.active.endpoint);
+      pair.ask();
+      pair.renewActive();
+    }
+    final Recorder seen = pair.active.seen;
+    await(
+        () -> actives.stream().filter(e -> !seen.terminals(e).isEmpty()).count() == tries - 1,
+        "the refusal of all requests but the one that the EVD has room for");
+
+    pair.passive.enable();
+    await(() -> pair.passive.established(), "the one that had room");
+    bench.settle();
+    assertThat(actives.stream().flatMap(e -> seen.terminals(e).stream()))
+        .as(why("the library refused them, not the consumer"))
+        .containsOnly(Kind.NON_PEER_REJECTED);
+    assertThat(reports).as(why("reported")).isNotEmpty();
+    assertThat(reports)
+        .allMatch(report -> report.kind() == AsyncEvent.Kind.EVD_OVERFLOW)
+        .allMatch(report -> report.source() == pair.passive.evd)
+        .allMatch(report -> report.reason().contains(pair.passive.evd.name()));
+    assertThat(reports.stream().mapToLong(AsyncEvent::count).sum())
+        .as(why("each of them is counted once"))
+        .isEqualTo(tries - 1);
+  }
+
+  // E07: the async EVD
+
+  @Test
+  void required_E07_peersCannotFillTheAsyncEvd() {
+    final Pair pair = Pair.open(this, 1, EndpointAttributes.defaults().withMaxDtos(0, 0));
+    pair.active.enable();
+    final int tries = 100; // more than the async EVD is long
+    final List<Endpoint> actives = new ArrayList<>();
+    for (int i = 0; i < tries; i++) {
+      actives.add(pair.active.endpoint);
+      pair.ask();
+      await(
+          () -> actives.stream().filter(e -> !pair.active.ended(e)).count() == 1,
+          "the refusal of all requests but the first");
+      pair.renewActive();
+    }
+    bench.settle();
+
+    final List<AsyncEvent> reports = new ArrayList<>();
+    while (pair.passive.adapter.asyncEvd().dequeue(keeping(reports)) == Outcome.SUCCESS) {}
+    assertThat(reports).as(why("one slot for each live object and kind")).hasSize(1);
+    assertThat(reports.get(0).count()).as(why("it counts")).isEqualTo(tries - 1);
+  }
+
+  private static EventHandler keeping(final List<AsyncEvent> reports) {
+    return new EventHandler() {
+      @Override
+      public void onAsync(final AsyncEvent event) {
+        reports.add(event.copy());
+      }
+    };
+  }
+
+  // E08: resize
+
+  @Test
+  void required_E08_aLongerEvdHasRoomAtOnceAndKeepsTheOrder() {
+    final Evd evd = softwareEvd(2);
+    final Recorder seen = recorder(evd);
+    post(evd, 1, 2);
+    assertThat(evd.postSoftwareEvent(3)).as(why("full")).isEqualTo(Outcome.QUEUE_FULL);
+
+    evd.resize(4);
+
+    assertThat(evd.length()).as(why("resized")).isEqualTo(4);
+    post(evd, 3, 4);
+    assertThat(evd.postSoftwareEvent(5)).as(why("full")).isEqualTo(Outcome.QUEUE_FULL);
+    evd.upcall(seen);
+    awaitCount(seen, 4, "what was there before and after");
+    assertThat(seen.payloads()).as(why("in order")).containsExactly(1, 2, 3, 4);
+  }
+
+  @Test
+  void required_E08_aShorterEvdMustHoldWhatWaits() {
+    final Evd evd = softwareEvd(4);
+    final Recorder seen = recorder(evd);
+    post(evd, 1, 2, 3, 4);
+
+    refused(ReturnType.INVALID_STATE, "resize below what waits", () -> evd.resize(3));
+    assertThat(evd.length()).as(why("unchanged")).isEqualTo(4);
+    succeeds(seen.take(), "dequeue");
+    evd.resize(3);
+    evd.resize(3);
+    assertThat(evd.postSoftwareEvent(5)).as(why("full")).isEqualTo(Outcome.QUEUE_FULL);
+    refused(ReturnType.INVALID_PARAMETER, "resize to nothing", () -> evd.resize(0));
+    refused(
+        ReturnType.INSUFFICIENT_RESOURCES,
+        "resize beyond the device",
+        () -> evd.resize(Integer.MAX_VALUE));
+
+    assertThat(seen.takeAll()).as(why("nothing was lost")).isEqualTo(3);
+    assertThat(seen.payloads()).as(why("in order")).containsExactly(1, 2, 3, 4);
+  }
+
+  @Test
+  void required_E08_aLongerEvdHasRoomForMoreEndpoints() {
+    final Pair pair = Pair.open(this, 32, EndpointAttributes.defaults().withMaxDtos(16, 16));
+    pair.connect();
+    pair.passive.evd.teardown();
+    pair.arrive(0, BATCH);
+    noRoom(pair.passive::newEndpoint);
+
+    pair.passive.evd.resize(64);
+    refused(
+        ReturnType.INVALID_STATE,
+        "resize below what is reserved",
+        () -> {
+          pair.passive.newEndpoint();
+          pair.passive.evd.resize(63);
+        });
+
+    pair.passive.enable();
+    awaitCount(pair.passive.seen, 2 + BATCH, "what waited while the EVD was resized");
+    assertThat(pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE))
+        .as(why("in order"))
+        .containsExactlyElementsOf(range(0, BATCH));
   }
 
   // E09: flyweight and copy

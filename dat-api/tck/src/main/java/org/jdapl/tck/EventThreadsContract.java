@@ -6,9 +6,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnType;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -84,6 +86,84 @@ public abstract class EventThreadsContract extends Contract {
 
     assertThat(accepted.get()).as(why("room for the length")).isEqualTo(evd.length());
     assertThat(seen.takeAll()).as(why("SUCCESS means queued")).isEqualTo(accepted.get());
+  }
+
+  @Test
+  void required_E08_resizeUnderLoadLosesNothingAndKeepsOrder() {
+    final Evd evd = softwareEvd(8);
+    final Recorder seen = recorder(evd);
+    final int posters = 3;
+    final int each = 2000;
+    final AtomicInteger posting = new AtomicInteger(posters);
+    final Runnable[] all = new Runnable[posters + 1];
+    for (int i = 0; i < posters; i++) {
+      final int poster = i;
+      all[i] =
+          () -> {
+            for (int n = 0; n < each; n++) {
+              while (evd.postSoftwareEvent(new Post(poster, n)) == Outcome.QUEUE_FULL) {
+                Thread.onSpinWait();
+              }
+            }
+            posting.decrementAndGet();
+          };
+    }
+    final AtomicInteger resized = new AtomicInteger();
+    all[posters] =
+        () -> {
+          for (int n = 0; posting.get() > 0; n++) {
+            try {
+              evd.resize(1 + n % 16);
+              resized.incrementAndGet();
+            } catch (final DatException e) {
+              assertThat(e.type()).as(why("more wait")).isEqualTo(ReturnType.INVALID_STATE);
+            }
+          }
+        };
+    evd.upcall(seen);
+
+    inParallel(all);
+    awaitCount(seen, posters * each, "all posts");
+
+    assertThat(resized.get()).as(why("some were allowed")).isPositive();
+    for (int poster = 0; poster < posters; poster++) {
+      final int mine = poster;
+      assertThat(seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
+          .as(why("poster " + poster + ": its own order, none lost, none twice"))
+          .extracting(Post::number)
+          .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
+    }
+  }
+
+  @Test
+  void required_E08_aResizeThatIsRefusedDisturbsNobody() {
+    final Evd evd = softwareEvd(1000);
+    final Recorder seen = recorder(evd);
+    final int waiting = 50;
+    final AtomicInteger refused = new AtomicInteger();
+    final AtomicInteger full = new AtomicInteger();
+    for (int i = 0; i < waiting; i++) {
+      post(evd, i);
+    }
+
+    inParallel(
+        () -> {
+          while (refused.get() < 2000) {
+            if (evd.postSoftwareEvent("one more") != Outcome.SUCCESS) {
+              full.incrementAndGet();
+            }
+            seen.take();
+          }
+        },
+        () -> {
+          while (refused.get() < 2000) {
+            refused(ReturnType.INVALID_STATE, "resize below what waits", () -> evd.resize(10));
+            refused.incrementAndGet();
+          }
+        });
+
+    assertThat(full.get()).as(why("there was room all the time")).isZero();
+    assertThat(evd.length()).as(why("unchanged")).isEqualTo(1000);
   }
 
   private void postNumbered(final Evd evd, final int poster, final int count) {

@@ -63,6 +63,11 @@ final class Pair {
     passive.endpoint = passive.newEndpoint();
   }
 
+  /** A new endpoint on the active side, not connected. The old one lives on. */
+  void renewActive() {
+    active.endpoint = active.newEndpoint();
+  }
+
   /** Sends messages; when it returns, their receives are complete. The active side has upcalls. */
   void arrive(final int first, final int count) {
     final long before = active.successes(Queue.REQUEST);

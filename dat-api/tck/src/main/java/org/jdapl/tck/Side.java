@@ -103,7 +103,11 @@ final class Side {
   }
 
   boolean ended() {
-    return seen.kinds(endpoint).stream().anyMatch(ConnectionEvent.Kind::isTerminal);
+    return ended(endpoint);
+  }
+
+  boolean ended(final Endpoint of) {
+    return seen.kinds(of).stream().anyMatch(ConnectionEvent.Kind::isTerminal);
   }
 
   private static long slot(final long cookie) {

@@ -26,6 +26,8 @@ final class Arena {
   private static final long SERVICE = 5000;
   private static final Duration STALL = Duration.ofSeconds(20);
 
+  private final Jdapl jdapl;
+  private final int dispatchers;
   private final Account account;
   private final int posters;
   private final InterfaceAdapter west;
@@ -45,15 +47,18 @@ final class Arena {
 
   Arena(
       final Jdapl jdapl,
+      final int dispatchers,
       final Account account,
       final long seed,
       final int posters,
       final int connections) {
+    this.jdapl = jdapl;
+    this.dispatchers = dispatchers;
     this.account = account;
     this.posters = posters;
     seeds = new SplittableRandom(seed);
-    west = open(jdapl);
-    east = open(jdapl);
+    west = open();
+    east = open();
     links = new Links(account, connections);
     stations =
         new AtomicReferenceArray<>(
@@ -81,7 +86,7 @@ final class Arena {
     }
   }
 
-  private InterfaceAdapter open(final Jdapl jdapl) {
+  private InterfaceAdapter open() {
     final InterfaceAdapter ia = jdapl.open();
     ia.asyncEvd()
         .upcall(
@@ -172,7 +177,8 @@ final class Arena {
     final Invoke when = random.nextInt(4) == 0 ? Invoke.ON_NEW : Invoke.ON_ANY;
     account.policyChanges.increment();
     try {
-      switch (random.nextInt(6)) {
+      switch (random.nextInt(7)) {
+        case 6 -> jdapl.place(station.evd(), random.nextInt(dispatchers));
         case 0, 1 -> station.single(when);
         case 2 -> station.many(when);
         case 3 -> station.notifyOnce(when, random.nextInt(1, 4));

@@ -93,7 +93,7 @@ public final class Stress implements Callable<Integer> {
     out.flush();
     final Account account = new Account();
     try (Jdapl jdapl = Jdapl.with(ia).dispatchers(dispatchers).start()) {
-      final Arena arena = new Arena(jdapl, account, chosen, posters, connections);
+      final Arena arena = new Arena(jdapl, dispatchers, account, chosen, posters, connections);
       try {
         run(arena, account);
       } finally {
@@ -172,7 +172,8 @@ public final class Stress implements Callable<Integer> {
     }
     account.breaches().forEach(breach -> err.println("BREACH: " + breach));
     err.printf(
-        "FAILED: %d breaches; again with --seed %d --posters %d --connections %d --dispatchers %d%n",
+        "FAILED: %d breaches; again with --seed %d --posters %d --connections %d --dispatchers"
+            + " %d%n",
         account.breachCount(), chosen, posters, connections, dispatchers);
     return ExitCode.SOFTWARE;
   }

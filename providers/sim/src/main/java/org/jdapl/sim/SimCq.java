@@ -29,6 +29,7 @@ final class SimCq extends SimObject implements CompletionQueue {
     WcStatus status;
     WcOpcode opcode;
     int byteLength;
+    boolean hasImmediate;
     int immediate;
 
     /** Makes room in the work queue it came from. */
@@ -94,7 +95,7 @@ final class SimCq extends SimObject implements CompletionQueue {
       final WcStatus status,
       final WcOpcode opcode,
       final int byteLength) {
-    add(qp, false, position, wrId, status, opcode, byteLength, GARBAGE, false);
+    add(qp, false, position, wrId, status, opcode, byteLength, false, GARBAGE, false);
   }
 
   /** Adds the completion of a receive. Called holding the wire. */
@@ -103,14 +104,25 @@ final class SimCq extends SimObject implements CompletionQueue {
       final long wrId,
       final WcOpcode opcode,
       final int byteLength,
+      final boolean hasImmediate,
       final int immediate,
       final boolean solicited) {
-    add(qp, true, 0, wrId, WcStatus.SUCCESS, opcode, byteLength, immediate, solicited);
+    add(
+        qp,
+        true,
+        0,
+        wrId,
+        WcStatus.SUCCESS,
+        opcode,
+        byteLength,
+        hasImmediate,
+        immediate,
+        solicited);
   }
 
   /** Adds a receive that failed. Called holding the wire. */
   void addFailedReceive(final SimQp qp, final long wrId, final WcStatus status) {
-    add(qp, true, 0, wrId, status, null, 0, 0, false);
+    add(qp, true, 0, wrId, status, null, 0, false, 0, false);
   }
 
   private void add(
@@ -121,6 +133,7 @@ final class SimCq extends SimObject implements CompletionQueue {
       final WcStatus status,
       final WcOpcode opcode,
       final int byteLength,
+      final boolean hasImmediate,
       final int immediate,
       final boolean solicited) {
     if (fabric.isTracing()) {
@@ -143,6 +156,7 @@ final class SimCq extends SimObject implements CompletionQueue {
         // Not valid with an error, so it is something that misleads.
         entry.opcode = failed ? (receive ? WcOpcode.BIND_MW : WcOpcode.RECV) : opcode;
         entry.byteLength = failed ? GARBAGE : byteLength;
+        entry.hasImmediate = failed || hasImmediate;
         entry.immediate = failed ? GARBAGE : immediate;
         count++;
         if (armedNext > 0) {
@@ -211,6 +225,7 @@ final class SimCq extends SimObject implements CompletionQueue {
           entry.byteLength,
           entry.qp.number(),
           entry.status.code(),
+          entry.hasImmediate,
           entry.immediate);
       entry.retire();
       head = (head + 1) % ring.length;

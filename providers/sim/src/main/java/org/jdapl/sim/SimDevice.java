@@ -38,8 +38,8 @@ final class SimDevice implements Device {
 
   static final DeviceLimits LIMITS =
       new DeviceLimits(
-          1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1L << 30, 16, 16, 56, 196,
-          148);
+          1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1 << 16, 1 << 15, MAX_SGE,
+          0, 1L << 30, 16, 16, 56, 196, 148);
 
   private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
   private static final long FIRST_FREE_SERVICE = 49152;

@@ -97,6 +97,12 @@ final class SimQp extends SimObject implements QueuePair {
     return number;
   }
 
+  /** Data is always copied when a request is posted. */
+  @Override
+  public int maxInline() {
+    return (int) SimDevice.LIMITS.maxMessageBytes();
+  }
+
   RecvQueue receives() {
     return receives;
   }
@@ -404,6 +410,7 @@ final class SimQp extends SimObject implements QueuePair {
         receive.wrId,
         opcode,
         (int) wqe.length(),
+        wqe.hasImmediate(),
         wqe.hasImmediate() ? wqe.request.immediate : NO_IMMEDIATE,
         wqe.request.solicited);
   }

@@ -51,7 +51,7 @@ class AllocationTest {
                 notified.incrementAndGet();
               });
       b.qp.close();
-      b.qp = b.device.createQp(new QpAttributes(b.pd, b.sendCq, cq, null, 4, 4, 4, 4));
+      b.qp = b.device.createQp(new QpAttributes(b.pd, b.sendCq, cq, null, 4, 4, 4, 4, 0));
       a.connect(b);
       final RecvRequest recv = b.recv(1, 0, 64);
       final SendRequest send = a.request(WrOpcode.SEND, 1, 0, 64);

@@ -371,7 +371,8 @@ class CompletionQueueTest {
             });
     c.qp.close();
     c.qp =
-        c.device.createQp(new org.jdapl.verbs.QpAttributes(c.pd, c.sendCq, cq, null, 4, 4, 4, 4));
+        c.device.createQp(
+            new org.jdapl.verbs.QpAttributes(c.pd, c.sendCq, cq, null, 4, 4, 4, 4, 0));
     c.postRecv(1, 0, 8);
     c.qp.modifyToError();
     c.settle();
@@ -437,7 +438,8 @@ class CompletionQueueTest {
             });
     b.qp.close();
     b.qp =
-        b.device.createQp(new org.jdapl.verbs.QpAttributes(b.pd, b.sendCq, cq, null, 4, 4, 4, 4));
+        b.device.createQp(
+            new org.jdapl.verbs.QpAttributes(b.pd, b.sendCq, cq, null, 4, 4, 4, 4, 0));
     assertThat(cq.arm(ArmKind.NEXT)).isZero();
     b.postRecv(1, 0, 8);
     b.qp.modifyToError();

@@ -115,7 +115,7 @@ class RealTimeTest {
               }
             });
     a.qp.close();
-    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4));
+    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4, 0));
     assertThat(cq.arm(ArmKind.NEXT)).isZero();
     assertThat(cq.arm(ArmKind.NEXT)).isZero();
     a.postRecv(1, 0, 8);
@@ -144,7 +144,7 @@ class RealTimeTest {
               returned.set(true);
             });
     a.qp.close();
-    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4));
+    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4, 0));
     assertThat(cq.arm(ArmKind.NEXT)).isZero();
     a.postRecv(1, 0, 8);
     a.qp.modifyToError();
@@ -176,7 +176,7 @@ class RealTimeTest {
               throw new IllegalStateException("planted");
             });
     a.qp.close();
-    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4));
+    a.qp = a.device.createQp(new QpAttributes(a.pd, a.sendCq, cq, null, 4, 4, 4, 4, 0));
     a.qp.modifyToError();
     for (int i = 1; i <= 3; i++) {
       final int expected = i;

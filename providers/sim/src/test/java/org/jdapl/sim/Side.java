@@ -85,7 +85,7 @@ final class Side {
   }
 
   QueuePair createQp(final SharedReceiveQueue srq) {
-    return device.createQp(new QpAttributes(pd, sendCq, recvCq, srq, WR, WR, 4, 4));
+    return device.createQp(new QpAttributes(pd, sendCq, recvCq, srq, WR, WR, 4, 4, 0));
   }
 
   static CmParameters parameters(final String data, final int retries, final int rnrRetries) {

@@ -9,5 +9,8 @@ public enum Access {
   /** The peer may read from it. */
   REMOTE_READ,
   /** The peer may do atomics on it. Needs {@link #LOCAL_WRITE}. */
-  REMOTE_ATOMIC
+  REMOTE_ATOMIC,
+
+  /** Memory windows may be bound to it. */
+  MW_BIND
 }

@@ -98,6 +98,17 @@ public interface Device extends AutoCloseable {
   }
 
   /**
+   * Allocates a memory window (ibv_alloc_mw). It is not bound.
+   *
+   * @param pd the domain.
+   * @return the window.
+   * @throws VerbsException if not supported, or there is no room.
+   */
+  default MemoryWindow allocMw(ProtectionDomain pd) {
+    throw VerbsException.unsupported("alloc_mw", name());
+  }
+
+  /**
    * Creates a reliable-connected queue pair, ready for receives to be posted (ibv_create_qp, and
    * the step to INIT).
    *

@@ -10,6 +10,10 @@ package org.jdapl.verbs;
  * @param maxCqe entries of one completion queue.
  * @param maxMr memory regions.
  * @param maxPd protection domains.
+ * @param maxSrq shared receive queues; 0 where there are none.
+ * @param maxSrqWr receives of one shared receive queue.
+ * @param maxSrqSge scatter-gather elements of a receive of a shared receive queue.
+ * @param maxMw memory windows; 0 where there are none.
  * @param maxMessageBytes bytes of one message or RDMA transfer.
  * @param maxReadsIn RDMA reads a queue pair answers at once.
  * @param maxReadsOut RDMA reads a queue pair has in flight.
@@ -25,6 +29,10 @@ public record DeviceLimits(
     int maxCqe,
     int maxMr,
     int maxPd,
+    int maxSrq,
+    int maxSrqWr,
+    int maxSrqSge,
+    int maxMw,
     long maxMessageBytes,
     int maxReadsIn,
     int maxReadsOut,

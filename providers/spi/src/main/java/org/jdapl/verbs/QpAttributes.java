@@ -11,6 +11,7 @@ package org.jdapl.verbs;
  * @param maxRecvWr requests its receive queue holds; not used with an srq.
  * @param maxSendSge scatter-gather elements of a send request.
  * @param maxRecvSge scatter-gather elements of a receive request.
+ * @param maxInline bytes a send request may carry inline; see {@link QueuePair#maxInline}.
  */
 public record QpAttributes(
     ProtectionDomain pd,
@@ -20,4 +21,5 @@ public record QpAttributes(
     int maxSendWr,
     int maxRecvWr,
     int maxSendSge,
-    int maxRecvSge) {}
+    int maxRecvSge,
+    int maxInline) {}

@@ -33,6 +33,61 @@ public interface QueuePair extends AutoCloseable {
   int postRecv(RecvRequest request);
 
   /**
+   * The bytes a request with {@link SendRequest#inline} may carry.
+   *
+   * @return at least what was asked for; 0 if it takes no inline data.
+   */
+  default int maxInline() {
+    return 0;
+  }
+
+  /**
+   * Posts requests to the send queue in their order, in one crossing where the provider can (the
+   * list of ibv_send_wr). One thread at a time.
+   *
+   * @param requests what to post; each is copied before the method returns.
+   * @param count how many of them, from the first.
+   * @return how many were posted. If fewer, the next one was refused; {@link #postSend} of it tells
+   *     why.
+   */
+  default int postSends(final SendRequest[] requests, final int count) {
+    int posted = 0;
+    while (posted < count && postSend(requests[posted]) == 0) {
+      posted++;
+    }
+    return posted;
+  }
+
+  /**
+   * Posts requests to the receive queue in their order, in one crossing where the provider can (the
+   * list of ibv_recv_wr). One thread at a time.
+   *
+   * @param requests what to post; each is copied before the method returns.
+   * @param count how many of them, from the first.
+   * @return how many were posted. If fewer, the next one was refused; {@link #postRecv} of it tells
+   *     why.
+   */
+  default int postRecvs(final RecvRequest[] requests, final int count) {
+    int posted = 0;
+    while (posted < count && postRecv(requests[posted]) == 0) {
+      posted++;
+    }
+    return posted;
+  }
+
+  /**
+   * Posts a bind of a memory window to the send queue (ibv_bind_mw). Its completion is a {@link
+   * WcOpcode#BIND_MW}; the window's key changes with the call. One thread at a time.
+   *
+   * @param request copied before the method returns.
+   * @return 0, or an errno of {@link VerbsException}: EOPNOTSUPP if there are no windows, else as
+   *     {@link #postSend}. Nothing was posted then.
+   */
+  default int postBind(final BindRequest request) {
+    return VerbsException.EOPNOTSUPP;
+  }
+
+  /**
    * Moves the queue pair to the error state (ibv_modify_qp to IBV_QPS_ERR): every request in it
    * completes, with WR_FLUSH_ERR unless it was done already. Legal in every state and twice.
    *

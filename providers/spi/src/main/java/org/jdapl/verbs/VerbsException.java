@@ -3,11 +3,20 @@ package org.jdapl.verbs;
 /** A verb failed. Carries the verb, the object, and the errno with its text. */
 public final class VerbsException extends RuntimeException {
 
+  /** Not permitted. */
+  public static final int EPERM = 1;
+
+  /** The device failed, or is gone. */
+  public static final int EIO = 5;
+
   /** Operation would block; try again. */
   public static final int EAGAIN = 11;
 
   /** No memory, or a queue is full. */
   public static final int ENOMEM = 12;
+
+  /** Permission denied. */
+  public static final int EACCES = 13;
 
   /** No such device. */
   public static final int ENODEV = 19;
@@ -78,14 +87,29 @@ public final class VerbsException extends RuntimeException {
 
   private static String text(final int errno) {
     return switch (errno) {
+      case EPERM -> "operation not permitted";
+      case 2 -> "no such file or directory";
+      case EIO -> "input/output error";
       case EAGAIN -> "resource temporarily unavailable";
       case ENOMEM -> "cannot allocate memory";
+      case EACCES -> "permission denied";
+      case 14 -> "bad address";
       case ENODEV -> "no such device";
       case EBUSY -> "device or resource busy";
       case EINVAL -> "invalid argument";
+      case 24 -> "too many open files";
+      case 34 -> "numerical result out of range";
+      case 38 -> "function not implemented";
       case EOPNOTSUPP -> "operation not supported";
       case EADDRINUSE -> "address already in use";
+      case 99 -> "cannot assign requested address";
+      case 101 -> "network is unreachable";
+      case 103 -> "connection aborted";
+      case 104 -> "connection reset by peer";
+      case 107 -> "transport endpoint is not connected";
       case ETIMEDOUT -> "connection timed out";
+      case 111 -> "connection refused";
+      case 113 -> "no route to host";
       default -> "error";
     };
   }

@@ -12,6 +12,7 @@ public final class WorkCompletions {
   private final int[] byteLengths;
   private final int[] qpNumbers;
   private final int[] vendorErrors;
+  private final boolean[] withImmediate;
   private final int[] immediates;
   private int size;
 
@@ -27,6 +28,7 @@ public final class WorkCompletions {
     byteLengths = new int[capacity];
     qpNumbers = new int[capacity];
     vendorErrors = new int[capacity];
+    withImmediate = new boolean[capacity];
     immediates = new int[capacity];
   }
 
@@ -62,6 +64,7 @@ public final class WorkCompletions {
    * @param byteLength bytes transferred; anything with an error.
    * @param qpNumber the number of the queue pair.
    * @param vendorError the vendor's error code.
+   * @param hasImmediate whether the message carried immediate data; anything with an error.
    * @param immediate immediate data; anything where there is none.
    * @throws IndexOutOfBoundsException if the batch is full.
    */
@@ -72,6 +75,7 @@ public final class WorkCompletions {
       final int byteLength,
       final int qpNumber,
       final int vendorError,
+      final boolean hasImmediate,
       final int immediate) {
     final int index = size;
     wrIds[index] = wrId;
@@ -80,6 +84,7 @@ public final class WorkCompletions {
     byteLengths[index] = byteLength;
     qpNumbers[index] = qpNumber;
     vendorErrors[index] = vendorError;
+    withImmediate[index] = hasImmediate;
     immediates[index] = immediate;
     size = index + 1;
   }
@@ -145,7 +150,18 @@ public final class WorkCompletions {
   }
 
   /**
-   * Immediate data. Valid with {@link WcStatus#SUCCESS} and where the message carried some.
+   * Whether the message carried immediate data, which a receive's opcode does not tell. Valid with
+   * {@link WcStatus#SUCCESS} only.
+   *
+   * @param index 0 up to {@link #size} - 1.
+   * @return true if {@link #immediate} is valid.
+   */
+  public boolean hasImmediate(final int index) {
+    return withImmediate[index];
+  }
+
+  /**
+   * Immediate data. Valid with {@link WcStatus#SUCCESS} and where {@link #hasImmediate}.
    *
    * @param index 0 up to {@link #size} - 1.
    * @return the data.

@@ -57,7 +57,7 @@ class RearmAdapterTest {
       final int more = poll.getAsInt();
       int taken = 0;
       while (taken < max + more && !completions.isEmpty()) {
-        into.add(completions.remove(), WcStatus.SUCCESS, WcOpcode.RECV, 0, 1, 0, 0);
+        into.add(completions.remove(), WcStatus.SUCCESS, WcOpcode.RECV, 0, 1, 0, false, 0);
         taken++;
       }
       return taken;

@@ -1,0 +1,198 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.VerbsProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Providers that lose a notification, and such that do not. */
+class WatchdogTest {
+
+  /** Gives all but one of the notifications of another provider. */
+  private static final class Losing implements VerbsProvider {
+
+    private final VerbsProvider all;
+    private final int lost;
+    private int given;
+
+    Losing(final VerbsProvider all, final int lost) {
+      this.all = all;
+      this.lost = lost;
+    }
+
+    @Override
+    public String name() {
+      return all.name();
+    }
+
+    @Override
+    public Delivery delivery() {
+      return all.delivery();
+    }
+
+    @Override
+    public EventChannel createEventChannel() {
+      return all.createEventChannel();
+    }
+
+    @Override
+    public Device open(final String parameters, final EventChannel channel) {
+      final Device device = all.open(parameters, channel);
+      return (Device)
+          Proxy.newProxyInstance(
+              Device.class.getClassLoader(),
+              new Class<?>[] {Device.class},
+              (proxy, method, arguments) -> {
+                if (method.getName().equals("createCq")) {
+                  arguments[1] = losing((CqHandler) arguments[1]);
+                }
+                try {
+                  return method.invoke(device, arguments);
+                } catch (final InvocationTargetException e) {
+                  throw e.getCause();
+                }
+              });
+    }
+
+    private CqHandler losing(final CqHandler handler) {
+      return cq -> {
+        if (given++ != lost) {
+          handler.onNotification(cq);
+        }
+      };
+    }
+  }
+
+  /** A model, and which notification is lost; -1 for none. */
+  record Case(String model, int lost) {}
+
+  static Stream<Case> cases() {
+    return Stream.of(
+            "arm=weak hint=none",
+            "arm=weak hint=exact",
+            "arm=strong hint=maybe second-arm=counted",
+            "arm=weak hint=without-arm second-arm=overwrites",
+            "arm=weak hint=none delivery=channel")
+        .flatMap(model -> IntStream.range(-1, 8).mapToObj(lost -> new Case(model, lost)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void required_A10_aLostNotificationDelaysAnEventAndLosesNone(final Case of) {
+    final SimFabric fabric = SimFabric.virtual(of.lost());
+    final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
+    final int messages = 10;
+    final List<Long> received = new ArrayList<>();
+    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = createEvd(ia);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        Endpoint alice = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+        Endpoint bob = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onRequest(final ConnectionRequestEvent event) {
+              event.request().accept(bob, null);
+            }
+
+            @Override
+            public void onCompletion(final DtoCompletion event) {
+              if (event.operation() == DtoOperation.RECEIVE) {
+                received.add(event.cookie());
+              }
+            }
+          });
+      ia.createPsp(7, evd);
+      for (int i = 0; i < messages; i++) {
+        bob.postReceive(lmr, 0, 8, i);
+      }
+      alice.connect(ia.address(), 7, Duration.ofSeconds(1), null);
+      jdapl.runUntil(() -> alice.state() == EndpointState.CONNECTED, Duration.ofSeconds(1));
+      for (int i = 0; i < messages; i++) {
+        alice.postSend(lmr, 0, 8, i);
+        final int due = i + 1;
+        assertThat(jdapl.runUntil(() -> received.size() == due, Duration.ofSeconds(1)))
+            .as(of + ": message " + i)
+            .isTrue();
+      }
+      assertThat(received).as(of.toString()).isSorted().hasSize(messages);
+      final long rescued = evd.statistics().rescued();
+      if (of.lost() < 0) {
+        assertThat(rescued).as(of + ": nothing was lost").isZero();
+      } else {
+        assertThat(provider.given).as(of + ": that many were given").isGreaterThan(of.lost());
+        assertThat(rescued).as(of + ": one was lost").isBetween(1L, 4L);
+      }
+      ia.closeAbruptly(Duration.ofSeconds(1));
+    }
+  }
+
+  private static Evd createEvd(final InterfaceAdapter ia) {
+    return ia.createEvd(
+        128, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
+  }
+
+  @Test
+  void required_A10_theWatchdogLooksOnTheClock() {
+    final HookedBed bed = new HookedBed();
+    bed.connected();
+    bed.evd.upcall(bed.recording());
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
+    bed.settle();
+    bed.provider.holdsNotifications = true; // for ever
+    bed.provider.receive(0);
+    bed.settle();
+    assertThat(bed.evd.statistics().completions()).as("no notification came").isZero();
+
+    bed.clock.advance(Duration.ofSeconds(1));
+    bed.settle();
+    assertThat(bed.evd.statistics().completions()).isOne();
+    assertThat(bed.evd.statistics().rescued()).isOne();
+  }
+
+  @Test
+  void required_A10_aDisabledEvdIsItsConsumersOwn() {
+    final HookedBed bed = new HookedBed();
+    bed.connected();
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
+    bed.provider.receive(0);
+    bed.settle();
+    final long calls = bed.evd.statistics().providerCalls();
+    bed.clock.advance(Duration.ofSeconds(1));
+    bed.settle();
+
+    assertThat(bed.evd.statistics().rescued()).isZero();
+    assertThat(bed.evd.statistics().providerCalls()).isEqualTo(calls);
+  }
+}

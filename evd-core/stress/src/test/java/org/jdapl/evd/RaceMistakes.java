@@ -1,0 +1,150 @@
+package org.jdapl.evd;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.jdapl.evd.Mistake.Edit;
+
+/** Mistakes that are races, each with a race that must show it. */
+@SuppressWarnings("StringConcatToTextBlock") // code, a line a string
+final class RaceMistakes {
+
+  /**
+   * A mistake.
+   *
+   * @param story what is wrong.
+   * @param race shows it.
+   * @param edits how the code is broken.
+   */
+  record Planted(String story, String race, List<Edit> edits) {
+    @Override
+    public String toString() {
+      return story;
+    }
+  }
+
+  private RaceMistakes() {}
+
+  static Stream<Planted> all() {
+    return Stream.concat(ofTheContract(), more());
+  }
+
+  /** Those of {@link Mistakes} that are races. */
+  private static Stream<Planted> ofTheContract() {
+    return Stream.of(
+        known("U01", "a signal during a turn makes a second token", "POLICY x POLICY"),
+        known("U04", "is not scheduled again", "POLICY x DEQUEUE"),
+        known("U05", "NOTIFY goes on telling", "NOTIFY x NOTIFY"),
+        known("U05", "MANY runs one more than its limit", "MANY x TURN"),
+        known("U05", "teardown does not wait for the running upcall", "TEARDOWN x TEARDOWN"),
+        known("U09", "a queued upcall runs although", "POLICY x TEARDOWN"),
+        known("T07", "closes its completion queues there", "CLOSE x CLOSE"));
+  }
+
+  private static Planted known(final String rule, final String story, final String race) {
+    final List<Mistake> found =
+        Mistakes.all().filter(m -> m.rule().equals(rule) && m.story().contains(story)).toList();
+    if (found.size() != 1) {
+      throw new IllegalStateException(rule + " \"" + story + "\" names " + found);
+    }
+    return new Planted(found.get(0).toString(), race, found.get(0).edits());
+  }
+
+  private static Stream<Planted> more() {
+    return Stream.of(
+        new Planted(
+            "going idle is a plain store: what was signalled since is forgotten",
+            "POST x TURN",
+            List.of(
+                new Edit(
+                    "EvdState.java",
+                    "case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);",
+                    "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);"),
+                new Edit(
+                    "EvdImpl.java", "    resume();\n    return false;\n", "    return true;\n"))),
+        planted(
+            "a turn takes the handler of a policy that is not set yet",
+            "POLICY x TURN",
+            "EvdImpl.java",
+            "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
+            "return events;"),
+        planted(
+            "two take the turn: TAKE does not look whether it is held",
+            "DEQUEUE x DEQUEUE",
+            "EvdState.java",
+            "return (s & TURN) != 0 ? BUSY : (s | TURN) & ~CQ;",
+            "return (s | TURN) & ~CQ;"),
+        planted(
+            "bits are cleared after the look, not before",
+            "POST x TURN",
+            "EvdImpl.java",
+            "      } else if (!merger.isTired()) {\n        endOfTurn(by, called);",
+            "      } else if (!merger.isTired()) {\n"
+                + "        state.apply(EvdState.RESUME, 0);\n"
+                + "        endOfTurn(by, called);"),
+        planted(
+            "the last upcall of MANY schedules nobody",
+            "POLICY x MANY",
+            "EvdState.java",
+            "case DONE -> schedule(s - ONE_RUNNING);",
+            "case DONE -> s - ONE_RUNNING;"),
+        planted(
+            "a policy change schedules nobody",
+            "POLICY x DEQUEUE",
+            "EvdState.java",
+            "REFUSED : schedule((s & ~CONCURRENCY) | argument);",
+            "REFUSED : (s & ~CONCURRENCY) | argument;"),
+        planted(
+            "who waits for quiet looks first, and adds itself then",
+            "TEARDOWN x TEARDOWN",
+            "EvdImpl.java",
+            "    quietWaiters.add(action);\n    checkQuiet();",
+            "    checkQuiet();\n    if (!EvdState.isQuiet(state.get())) {\n"
+                + "      quietWaiters.add(action);\n    } else {\n      action.run();\n    }"),
+        planted(
+            "a close does not wait for a poster between its count and its offer",
+            "CLOSE x CLOSE",
+            "Lane.java",
+            "return waiting((long) WORD.getAndBitwiseOr(this, CLOSED)) == 0;",
+            "return waiting((long) WORD.getAndBitwiseOr(this, CLOSED)) >= 0;"),
+        planted(
+            "a post does not see that the lane was closed meanwhile",
+            "CLOSE x CLOSE",
+            "Lane.java",
+            "if (before < 0 || waiting(before) >= length(before)) {",
+            "if (waiting(before) >= length(before)) {"),
+        planted(
+            "one EVD of an endpoint is told that an upcall returned, not each",
+            "ENDPOINT_CLOSE x TURN",
+            "EndpointDrain.java",
+            "        evd.control(() -> {});\n",
+            "        evd.control(() -> {});\n        break;\n"),
+        planted(
+            "a dispatcher looks, and announces itself as sleeper then",
+            "POST x SLEEP",
+            "IdleWait.java",
+            "    sleeper.set(Thread.currentThread());\n    if (!isWorkThere(sequence, cursor)) {\n",
+            "    if (!isWorkThere(sequence, cursor)) {\n"
+                + "      sleeper.set(Thread.currentThread());\n"),
+        planted(
+            "a token that any dispatcher may take wakes none",
+            "MANY x SLEEP",
+            "Dispatcher.java",
+            "more tokens than EVDs at \" + evd);\n    }\n    wakeOne();",
+            "more tokens than EVDs at \" + evd);\n    }"),
+        planted(
+            "the reaper does not look once more before it sleeps",
+            "TASK x SLEEP",
+            "Reaper.java",
+            "if (tasks.isEmpty() && !stopped) {",
+            "if (!stopped) {"));
+  }
+
+  private static Planted planted(
+      final String story,
+      final String race,
+      final String file,
+      final String right,
+      final String wrong) {
+    return new Planted(story, race, List.of(new Edit(file, right, wrong)));
+  }
+}

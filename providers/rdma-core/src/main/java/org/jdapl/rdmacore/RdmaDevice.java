@@ -1,0 +1,615 @@
+package org.jdapl.rdmacore;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jdapl.rdmacore.jni.Cm;
+import org.jdapl.rdmacore.jni.Layout;
+import org.jdapl.rdmacore.jni.Layout.DeviceAttr;
+import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmHint;
+import org.jdapl.verbs.ArmModel;
+import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmListenHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.Declaration;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.LastWqe;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.SolicitedSupport;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * A device as one adapter sees it: an address, channels of its own, and a context that it shares
+ * with the other adapters of the device. An id that is bound to the address keeps the context.
+ */
+final class RdmaDevice implements Device {
+
+  /**
+   * What user space knows of any device: it gets no hint, an arm counts for later completions only,
+   * and drivers differ in the rest. See the package's documentation.
+   */
+  static final Declaration DECLARATION =
+      new Declaration(
+          ArmModel.WEAK,
+          ArmHint.NONE,
+          ArmedAfterHint.YES,
+          SecondArm.UNKNOWN,
+          NotificationConcurrency.SERIAL,
+          false,
+          SolicitedSupport.NO_ERRORS,
+          LastWqe.UNKNOWN);
+
+  private static final int MAX_SERVICE = 0xFFFF;
+  private static final int CQ_EVENTS = 64;
+
+  // What InfiniBand's messages have room for, less the header of the connection manager.
+  private static final int IB_CONNECT_DATA = 56;
+  private static final int IB_ACCEPT_DATA = 196;
+  private static final int IB_REJECT_DATA = 148;
+
+  final Regions regions = new Regions();
+
+  /** Guards the lives of objects: their users, their ends, and the counts. */
+  final Object objects = new Object();
+
+  private final RdmaContext context;
+  private final RdmaChannel channel;
+  private final InetAddress address;
+  private final int port;
+  private final String name;
+  private final DeviceLimits limits;
+  private final long token;
+  private final AtomicLong numbers = new AtomicLong();
+  private final AtomicBoolean fatal = new AtomicBoolean();
+  private volatile AsyncHandler asyncHandler;
+  private final Upcalls upcalls = new Upcalls();
+
+  // Under the monitor of the objects.
+  private final Map<RdmaObject.Kind, Integer> counts = new EnumMap<>(RdmaObject.Kind.class);
+  private final Set<CmObject> ids = new LinkedHashSet<>();
+  private boolean closed;
+  private volatile boolean released;
+
+  // Under the monitor of the channels: pointers, 0 when they are destroyed.
+  private final Object channels = new Object();
+  private long eventChannel;
+  private long anchor;
+  private long compChannel;
+  private long cmTag;
+  private long cqTag;
+  private boolean counted; // whether the channel counts it
+
+  // Of the thread that awaits.
+  private final ByteBuffer cqTokens = Layout.allocate(CQ_EVENTS * Long.BYTES);
+  private final long cqTokensAddress = Verbs.address(cqTokens);
+  private final CmEvents cmEvents = new CmEvents();
+
+  /**
+   * A device that is not open yet.
+   *
+   * @param eventChannel where its ids are; its own if {@link #open} is called.
+   * @param anchor an id in that channel that is bound to the address; its own likewise.
+   */
+  RdmaDevice(
+      final RdmaChannel channel,
+      final RdmaContext context,
+      final InetAddress address,
+      final long eventChannel,
+      final long anchor) {
+    this.channel = channel;
+    this.context = context;
+    this.address = address;
+    this.eventChannel = eventChannel;
+    this.anchor = anchor;
+    port = Cm.port(anchor);
+    name = context.name();
+    limits = limits(context, port);
+    token = Registry.OBJECTS.add(this);
+  }
+
+  private static DeviceLimits limits(final RdmaContext context, final int port) {
+    final ByteBuffer attributes = Layout.allocate(Layout.PortAttr.SIZE);
+    Results.check(
+        Verbs.queryPort(context.pointer(), port, Verbs.address(attributes)),
+        "query_port",
+        context.name(),
+        "port " + port);
+    final boolean iwarp = context.isIwarp();
+    return new DeviceLimits(
+        context.attribute(DeviceAttr.MAX_QP),
+        context.attribute(DeviceAttr.MAX_QP_WR),
+        context.attribute(DeviceAttr.MAX_SGE),
+        context.attribute(DeviceAttr.MAX_CQ),
+        context.attribute(DeviceAttr.MAX_CQE),
+        context.attribute(DeviceAttr.MAX_MR),
+        context.attribute(DeviceAttr.MAX_PD),
+        context.attribute(DeviceAttr.MAX_SRQ),
+        context.attribute(DeviceAttr.MAX_SRQ_WR),
+        context.attribute(DeviceAttr.MAX_SRQ_SGE),
+        context.attribute(DeviceAttr.MAX_MW),
+        Integer.toUnsignedLong(attributes.getInt(Layout.PortAttr.MAX_MSG_SZ)),
+        context.attribute(DeviceAttr.MAX_QP_RD_ATOM),
+        context.attribute(DeviceAttr.MAX_QP_INIT_RD_ATOM),
+        iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA,
+        iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA,
+        iwarp ? Cm.PRIVATE_DATA : IB_REJECT_DATA);
+  }
+
+  /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
+  void open() {
+    boolean opened = false;
+    try {
+      synchronized (channels) {
+        channel.opened();
+        counted = true;
+        Cm.setToken(anchor, token);
+        compChannel =
+            Results.check(
+                Verbs.createCompChannel(context.pointer()), "create_comp_channel", name, "");
+        cqTag = channel.add(Verbs.compChannelFd(compChannel), this::drainCqs, name);
+        cmTag = channel.add(Cm.eventChannelFd(eventChannel), this::drainCm, name);
+        context.add(this);
+      }
+      opened = true;
+    } finally {
+      if (!opened) {
+        closed = true;
+        release();
+      }
+    }
+  }
+
+  RdmaChannel channel() {
+    return channel;
+  }
+
+  long context() {
+    return context.pointer();
+  }
+
+  boolean hasAtomics() {
+    return context.attribute(DeviceAttr.ATOMIC_CAP) != 0;
+  }
+
+  // Events. On the thread that awaits.
+
+  private int drainCqs() {
+    final int count;
+    synchronized (channels) {
+      if (compChannel == 0) {
+        return 0;
+      }
+      count = Verbs.getCqEvents(compChannel, cqTokensAddress, CQ_EVENTS);
+      if (Results.isGone(count)) {
+        channel.ignore(Verbs.compChannelFd(compChannel));
+        onDeviceEvent(AsyncType.DEVICE_FATAL, 0);
+        return 0;
+      }
+    }
+    Results.check(count, "get_cq_event", name, "");
+    int made = 0;
+    for (int i = 0; i < count; i++) {
+      if (Registry.OBJECTS.find(cqTokens.getLong(i * Long.BYTES)) instanceof RdmaCq cq
+          && cq.onEvent()) {
+        made++;
+      }
+    }
+    return made;
+  }
+
+  private int drainCm() {
+    final int count;
+    final RdmaRequest[] requests = new RdmaRequest[CmEvents.BATCH];
+    synchronized (channels) {
+      if (eventChannel == 0) {
+        return 0;
+      }
+      count = Cm.getEvents(eventChannel, cmEvents.address(), CmEvents.BATCH);
+      Results.check(count, "get_cm_event", name, "");
+      for (int i = 0; i < count; i++) {
+        cmEvents.select(i);
+        if (cmEvents.newId() != 0) {
+          requests[i] = adopt();
+        }
+      }
+    }
+    int made = 0;
+    RuntimeException failure = null;
+    for (int i = 0; i < count; i++) {
+      cmEvents.select(i);
+      try {
+        made += requests[i] != null ? requests[i].deliver() : onCmEvent();
+      } catch (final RuntimeException e) {
+        failure = Results.first(failure, e);
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return made;
+  }
+
+  /** The id of a request is an object from here on: the end of the device ends it too. */
+  private RdmaRequest adopt() {
+    if (Registry.OBJECTS.find(cmEvents.token()) instanceof RdmaListener listener) {
+      return add(new RdmaRequest(listener, cmEvents));
+    }
+    Cm.refuse(cmEvents.newId());
+    Cm.destroyId(cmEvents.newId());
+    return null;
+  }
+
+  private int onCmEvent() {
+    final Object object = Registry.OBJECTS.find(cmEvents.token());
+    if (object == this && cmEvents.type() == CmEvents.DEVICE_REMOVAL) {
+      onDeviceEvent(AsyncType.DEVICE_FATAL, 0);
+    }
+    return object instanceof CmObject id ? id.onEvent(cmEvents) : 0;
+  }
+
+  /** An asynchronous event of one of its objects. From any thread. */
+  void postAsync(final AsyncType type, final RdmaObject object) {
+    channel.post(() -> tell(type, object, object.upcalls));
+  }
+
+  /** An event of a port, or of the device. From any thread. */
+  void onDeviceEvent(final AsyncType type, final int ofPort) {
+    final boolean mine =
+        type == AsyncType.DEVICE_FATAL ? fatal.compareAndSet(false, true) : ofPort == port;
+    if (mine) {
+      channel.post(() -> tell(type, this, upcalls));
+    }
+  }
+
+  private int tell(final AsyncType type, final Object element, final Upcalls of) {
+    final AsyncHandler handler = asyncHandler;
+    if (handler == null || !of.enter()) {
+      return 0;
+    }
+    try {
+      handler.onAsync(type, element);
+    } finally {
+      of.exit();
+    }
+    return 1;
+  }
+
+  // What it is.
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Declaration declaration() {
+    return DECLARATION;
+  }
+
+  @Override
+  public DeviceLimits limits() {
+    return limits;
+  }
+
+  @Override
+  public InetAddress address() {
+    return address;
+  }
+
+  @Override
+  public void onAsync(final AsyncHandler handler) {
+    asyncHandler = handler;
+  }
+
+  // Objects.
+
+  String nameFor(final RdmaObject.Kind kind) {
+    return name + "/" + kind.name().toLowerCase(Locale.ROOT) + numbers.incrementAndGet();
+  }
+
+  /** An object is being created. */
+  void begin(final RdmaObject object) {
+    synchronized (objects) {
+      checkOpen(object.kind.create);
+      object.hold(object.kind.create);
+      counts.merge(object.kind, 1, Integer::sum);
+    }
+  }
+
+  /** An object is gone. Called holding the monitor of the objects. */
+  void end(final RdmaObject object) {
+    counts.computeIfPresent(object.kind, (kind, count) -> count == 1 ? null : count - 1);
+  }
+
+  @Override
+  public ProtectionDomain allocPd() {
+    return new RdmaPd(this);
+  }
+
+  @Override
+  public MemoryRegion regMr(
+      final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
+    if (!buffer.isDirect()) {
+      throw invalid("reg_mr", "a heap buffer of " + buffer.capacity() + " bytes; expected direct");
+    }
+    final boolean writable = access.contains(Access.LOCAL_WRITE);
+    if (writable && buffer.isReadOnly()) {
+      throw invalid("reg_mr", "LOCAL_WRITE to a read-only buffer");
+    }
+    if (!writable
+        && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
+      throw invalid("reg_mr", access + "; writes of the peer need LOCAL_WRITE too");
+    }
+    return new RdmaMr(own("reg_mr", RdmaPd.class, pd), buffer, access);
+  }
+
+  @Override
+  public CompletionQueue createCq(final int entries, final CqHandler handler) {
+    checkSize("create_cq", "entries", entries, 1, limits.maxCqe());
+    return new RdmaCq(this, entries, handler);
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    checkSize("create_srq", "maxWr", maxWr, 1, limits.maxSrqWr());
+    checkSize("create_srq", "maxSge", maxSge, 0, limits.maxSrqSge());
+    return new RdmaSrq(own("create_srq", RdmaPd.class, pd), maxWr, maxSge);
+  }
+
+  @Override
+  public MemoryWindow allocMw(final ProtectionDomain pd) {
+    return new RdmaMw(own("alloc_mw", RdmaPd.class, pd));
+  }
+
+  @Override
+  public QueuePair createQp(final QpAttributes attributes) {
+    checkSize("create_qp", "maxSendWr", attributes.maxSendWr(), 0, limits.maxQpWr());
+    checkSize("create_qp", "maxRecvWr", attributes.maxRecvWr(), 0, limits.maxQpWr());
+    checkSize("create_qp", "maxSendSge", attributes.maxSendSge(), 0, limits.maxSge());
+    checkSize("create_qp", "maxRecvSge", attributes.maxRecvSge(), 0, limits.maxSge());
+    checkSize("create_qp", "maxInline", attributes.maxInline(), 0, Integer.MAX_VALUE);
+    return new RdmaQp(
+        own("create_qp", RdmaPd.class, attributes.pd()),
+        own("create_qp", RdmaCq.class, attributes.sendCq()),
+        own("create_qp", RdmaCq.class, attributes.recvCq()),
+        attributes.srq() == null ? null : own("create_qp", RdmaSrq.class, attributes.srq()),
+        attributes);
+  }
+
+  /** Moves a new queue pair to INIT. */
+  int initQp(final long qp, final int access) {
+    synchronized (channels) {
+      return Cm.initQp(anchor, qp, access);
+    }
+  }
+
+  /** The completion channel; it lives as long as there are objects. */
+  long compChannel() {
+    synchronized (channels) {
+      return compChannel;
+    }
+  }
+
+  // Connections.
+
+  @Override
+  public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
+    checkService("listen", service, 0);
+    if (backlog < 0) {
+      throw invalid("listen", "backlog " + backlog + "; expected 0 or more");
+    }
+    final RdmaListener listener = add(new RdmaListener(this, service, backlog, handler));
+    begun(listener, listener::listen);
+    return listener;
+  }
+
+  @Override
+  public CmId connect(
+      final QueuePair qp,
+      final InetAddress remote,
+      final long service,
+      final CmParameters parameters,
+      final CmHandler handler) {
+    checkService("connect", service, 1);
+    final RdmaQp connecting = own("connect", RdmaQp.class, qp);
+    final byte[] data =
+        privateData("connect", parameters.privateData(), limits.connectPrivateData());
+    final RdmaCmId id = add(new RdmaCmId(this, connecting, parameters, handler));
+    begun(id, () -> id.connect(remote, (int) service, data));
+    return id;
+  }
+
+  private static void begun(final CmObject object, final Runnable begin) {
+    boolean done = false;
+    try {
+      begin.run();
+      done = true;
+    } finally {
+      if (!done) {
+        object.end();
+      }
+    }
+  }
+
+  private void checkService(final String verb, final long service, final int min) {
+    if (service < min || service > MAX_SERVICE) {
+      throw invalid(
+          verb, "service " + service + "; expected " + min + " to " + MAX_SERVICE + ", a port");
+    }
+  }
+
+  /** An id or a request is this device's to end; refused if the device is closed. */
+  <T extends CmObject> T add(final T object) {
+    synchronized (objects) {
+      if (closed) {
+        object.forget();
+        checkOpen("create_id");
+      }
+      ids.add(object);
+    }
+    return object;
+  }
+
+  void remove(final CmObject object) {
+    synchronized (objects) {
+      ids.remove(object);
+    }
+  }
+
+  /** A new id in its event channel, or an errno, negated. */
+  long createId(final long forToken) {
+    synchronized (channels) {
+      return eventChannel == 0 ? -VerbsException.ENODEV : Cm.createId(eventChannel, forToken);
+    }
+  }
+
+  /** Binds an id to the device's address. */
+  int bind(final long id, final int service) {
+    return Cm.bindAddr(id, address.getAddress(), scope(address), service);
+  }
+
+  /** The number of the interface that a link-local address is of; 0 for others. */
+  static int scope(final InetAddress address) {
+    return address instanceof Inet6Address v6 ? v6.getScopeId() : 0;
+  }
+
+  /** Copies private data, once it is known to fit. */
+  byte[] privateData(final String verb, final ByteBuffer data, final int limit) {
+    if (data == null) {
+      return new byte[0];
+    }
+    if (data.remaining() > limit) {
+      throw invalid(verb, data.remaining() + " bytes of private data; expected <= " + limit);
+    }
+    final byte[] copy = new byte[data.remaining()];
+    data.duplicate().get(copy);
+    return copy;
+  }
+
+  // Checks.
+
+  /** An object given to a verb, if it is an open one of this device. */
+  <T extends RdmaObject> T own(final String verb, final Class<T> type, final Object object) {
+    if (type.isInstance(object)) {
+      final T mine = type.cast(object);
+      if (mine.device == this && !mine.isClosed()) {
+        return mine;
+      }
+    }
+    final String kind = type.getSimpleName().substring("Rdma".length());
+    throw invalid(verb, object + "; expected an open " + kind + " of this device");
+  }
+
+  void checkSize(
+      final String verb, final String what, final int value, final int min, final int max) {
+    if (value < min || value > max) {
+      throw invalid(verb, what + " " + value + "; expected " + min + " to " + max);
+    }
+  }
+
+  /** Called holding the monitor of the objects. */
+  private void checkOpen(final String verb) {
+    if (closed) {
+      throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
+    }
+  }
+
+  VerbsException invalid(final String verb, final String detail) {
+    return new VerbsException(verb, name, VerbsException.EINVAL, detail);
+  }
+
+  // The end.
+
+  /** Ends listeners, requests and connections too, as a process that ends does. */
+  @Override
+  public void close() {
+    upcalls.refuseInside("close_device", name);
+    final List<CmObject> left;
+    synchronized (objects) {
+      if (released) {
+        return;
+      }
+      if (!counts.isEmpty()) {
+        final List<String> kinds = new ArrayList<>();
+        counts.forEach((kind, count) -> kinds.add(count + " " + kind.plural));
+        throw new VerbsException(
+            "close_device",
+            name,
+            VerbsException.EBUSY,
+            String.join(", ", kinds) + " left; close them first");
+      }
+      left = List.copyOf(ids);
+      left.forEach(id -> id.upcalls.refuseInside("close_device", id));
+      closed = true;
+    }
+    upcalls.close();
+    left.forEach(CmObject::end);
+    release();
+  }
+
+  /** Destroys its channels; what was destroyed is not again if this is called again. */
+  private void release() {
+    synchronized (channels) {
+      if (eventChannel == 0) {
+        return;
+      }
+      context.remove(this);
+      if (compChannel != 0) {
+        channel.remove(cqTag, Verbs.compChannelFd(compChannel));
+        final int result = Verbs.destroyCompChannel(compChannel);
+        if (!Results.isGone(result)) {
+          Results.check(result, "destroy_comp_channel", name, "close the device again");
+        }
+        compChannel = 0;
+      }
+      if (anchor != 0) {
+        channel.remove(cmTag, Cm.eventChannelFd(eventChannel));
+        final int result = Cm.destroyId(anchor);
+        if (!Results.isGone(result)) {
+          Results.check(result, "destroy_id", name, "close the device again");
+        }
+        anchor = 0;
+      }
+      Cm.destroyEventChannel(eventChannel);
+      eventChannel = 0;
+    }
+    released = true;
+    Registry.OBJECTS.remove(token);
+    context.release();
+    if (counted) {
+      channel.closed();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return name + "(" + address.getHostAddress() + ")";
+  }
+}

@@ -1,0 +1,159 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * What all objects of a device share: a pointer that nobody uses after its end, a name, and those
+ * it is built on, which cannot end before it.
+ *
+ * <p>A verb runs while the monitor that guards its pointer is held, and the end of the object takes
+ * that monitor before anything is destroyed: no verb meets a dangling pointer.
+ */
+abstract class RdmaObject implements AutoCloseable {
+
+  /** The kinds a device counts. */
+  enum Kind {
+    PD("protection domains", "alloc_pd", "dealloc_pd"),
+    MR("memory regions", "reg_mr", "dereg_mr"),
+    MW("memory windows", "alloc_mw", "dealloc_mw"),
+    CQ("completion queues", "create_cq", "destroy_cq"),
+    SRQ("shared receive queues", "create_srq", "destroy_srq"),
+    QP("queue pairs", "create_qp", "destroy_qp");
+
+    final String plural;
+    final String create;
+    final String destroy;
+
+    Kind(final String plural, final String create, final String destroy) {
+      this.plural = plural;
+      this.create = create;
+      this.destroy = destroy;
+    }
+  }
+
+  final RdmaDevice device;
+  final Kind kind;
+  final long token;
+  private final String name;
+  private final RdmaObject[] uses;
+  final Upcalls upcalls = new Upcalls();
+
+  // Under the monitor of the device's objects.
+  private int users;
+  private boolean ended;
+
+  /** The pointer; 0 before and after its life. Written holding all monitors that guard it. */
+  private volatile long pointer;
+
+  RdmaObject(final RdmaDevice device, final Kind kind, final RdmaObject... uses) {
+    this.device = device;
+    this.kind = kind;
+    this.uses = uses;
+    token = Registry.OBJECTS.add(this);
+    name = device.nameFor(kind);
+    boolean begun = false;
+    try {
+      device.begin(this);
+      begun = true;
+    } finally {
+      if (!begun) {
+        Registry.OBJECTS.remove(token);
+      }
+    }
+  }
+
+  /** Takes hold of what it uses. Called holding the monitor of the device's objects. */
+  void hold(final String verb) {
+    for (final RdmaObject used : uses) {
+      if (used.ended) {
+        throw device.invalid(verb, used + " is closed");
+      }
+    }
+    for (final RdmaObject used : uses) {
+      used.users++;
+    }
+  }
+
+  /** The object was created, or could not be. */
+  final void opened(final long result, final String verb, final String detail) {
+    if (result < 0) {
+      synchronized (device.objects) {
+        ended = true;
+      }
+      letGo();
+      throw new VerbsException(verb, device.name(), (int) -result, detail);
+    }
+    pointer = result;
+  }
+
+  private void letGo() {
+    Registry.OBJECTS.remove(token);
+    synchronized (device.objects) {
+      for (final RdmaObject used : uses) {
+        used.users--;
+      }
+      device.end(this);
+    }
+  }
+
+  /** The pointer, if it is alive. The caller holds a monitor that guards it, or a user of it. */
+  final long pointer(final String verb) {
+    final long alive = pointer;
+    if (alive == 0) {
+      throw new VerbsException(verb, name, VerbsException.EINVAL, "it is closed");
+    }
+    return alive;
+  }
+
+  final boolean isClosed() {
+    return pointer == 0;
+  }
+
+  /** Sets the pointer, holding all monitors that guard it. */
+  void guard(final long value) {
+    synchronized (this) {
+      pointer = value;
+    }
+  }
+
+  /** For {@link #guard}. */
+  final void set(final long value) {
+    pointer = value;
+  }
+
+  /** Destroys what the pointer points to. */
+  abstract int destroy(long alive);
+
+  @Override
+  public final void close() {
+    upcalls.refuseInside(kind.destroy, this);
+    synchronized (device.objects) {
+      if (ended) {
+        return;
+      }
+      if (users > 0) {
+        throw new VerbsException(
+            kind.destroy, name, VerbsException.EBUSY, users + " objects use it; close those first");
+      }
+      ended = true;
+    }
+    upcalls.close();
+    final long alive = pointer;
+    guard(0);
+    final int result = destroy(alive);
+    if (result < 0 && !Results.isGone(result)) {
+      guard(alive);
+      upcalls.reopen();
+      synchronized (device.objects) {
+        ended = false;
+      }
+      throw new VerbsException(kind.destroy, name, -result, "it stays as it was");
+    }
+    letGo();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

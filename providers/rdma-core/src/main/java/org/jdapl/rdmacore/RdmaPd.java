@@ -1,0 +1,18 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.ProtectionDomain;
+
+/** A protection domain. */
+final class RdmaPd extends RdmaObject implements ProtectionDomain {
+
+  RdmaPd(final RdmaDevice device) {
+    super(device, Kind.PD);
+    opened(Verbs.allocPd(device.context()), "alloc_pd", "a protection domain");
+  }
+
+  @Override
+  int destroy(final long alive) {
+    return Verbs.deallocPd(alive);
+  }
+}

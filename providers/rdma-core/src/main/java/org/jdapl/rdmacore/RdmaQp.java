@@ -1,0 +1,362 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.rdmacore.jni.Cm;
+import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * A queue pair. Three monitors guard its pointer: one for each queue, so that the two do not wait
+ * for each other, and its own for its state. Who needs several takes its own first.
+ */
+final class RdmaQp extends RdmaObject implements QueuePair {
+
+  private enum State {
+    INIT,
+    CONNECTED,
+    ERROR
+  }
+
+  /** What a peer may do as far as the queue pair has a say: all that a region allows. */
+  private static final int REMOTE_ACCESS = 2 | 4;
+
+  private static final int REMOTE_ATOMIC = 8;
+  private static final int ATOMIC_BYTES = Long.BYTES;
+
+  private final Object sendLock = new Object();
+  private final Object recvLock = new Object();
+  private final RdmaSrq srq;
+  private final int number;
+  private final int maxSendSge;
+  private final int maxInline;
+  private final SendArea sends;
+  private final RecvArea recvs;
+  private final RdmaMr[] pinned;
+  private int pinnedCount;
+  private volatile State state = State.INIT;
+  private RdmaCmId id; // under its own monitor
+
+  RdmaQp(
+      final RdmaPd pd,
+      final RdmaCq sendCq,
+      final RdmaCq recvCq,
+      final RdmaSrq srq,
+      final QpAttributes attributes) {
+    super(
+        pd.device,
+        Kind.QP,
+        srq == null
+            ? new RdmaObject[] {pd, sendCq, recvCq}
+            : new RdmaObject[] {pd, sendCq, recvCq, srq});
+    this.srq = srq;
+    maxSendSge = attributes.maxSendSge();
+    sends = new SendArea(maxSendSge);
+    recvs = srq == null ? new RecvArea(attributes.maxRecvSge()) : null;
+    final int[] inline = new int[1];
+    final long result =
+        Verbs.createQp(
+            pd.pointer("create_qp"),
+            sendCq.pointer("create_qp"),
+            recvCq.pointer("create_qp"),
+            srq == null ? 0 : srq.pointer("create_qp"),
+            token,
+            attributes.maxSendWr(),
+            attributes.maxRecvWr(),
+            maxSendSge,
+            attributes.maxRecvSge(),
+            attributes.maxInline(),
+            inline);
+    opened(result, "create_qp", attributes + Memlock.hint(result, 0));
+    maxInline = inline[0];
+    pinned = new RdmaMr[SendArea.LIST * maxSendSge];
+    number = Verbs.qpNumber(result);
+    final int init = device.initQp(result, access());
+    if (init < 0) {
+      close();
+      throw new VerbsException("modify_qp", toString(), -init, "to INIT");
+    }
+  }
+
+  private int access() {
+    return REMOTE_ACCESS | (device.hasAtomics() ? REMOTE_ATOMIC : 0);
+  }
+
+  @Override
+  public int number() {
+    return number;
+  }
+
+  @Override
+  public int maxInline() {
+    return maxInline;
+  }
+
+  boolean hasSrq() {
+    return srq != null;
+  }
+
+  @Override
+  void guard(final long value) {
+    synchronized (this) {
+      synchronized (sendLock) {
+        synchronized (recvLock) {
+          set(value);
+        }
+      }
+    }
+  }
+
+  // Posting.
+
+  @Override
+  public int postSend(final SendRequest request) {
+    synchronized (sendLock) {
+      final long alive = pointer("post_send");
+      if (put(0, request)) {
+        return (int) postSends(alive, 1);
+      }
+      unpin();
+      return VerbsException.EINVAL;
+    }
+  }
+
+  @Override
+  public int postSends(final SendRequest[] requests, final int count) {
+    synchronized (sendLock) {
+      final long alive = pointer("post_send");
+      int posted = 0;
+      while (posted < count) {
+        final int list = putList(requests, posted, count);
+        if (list == 0) {
+          unpin();
+          return posted;
+        }
+        final long result = postSends(alive, list);
+        if (result != 0) {
+          return posted + (int) (result >>> 32);
+        }
+        posted += list;
+      }
+      return posted;
+    }
+  }
+
+  private int putList(final SendRequest[] requests, final int first, final int end) {
+    int list = 0;
+    while (list < SendArea.LIST && first + list < end && put(list, requests[first + list])) {
+      list++;
+    }
+    return list;
+  }
+
+  private long postSends(final long alive, final int list) {
+    sends.link(list);
+    final long result = Verbs.postSend(alive, sends.address());
+    unpin();
+    return result;
+  }
+
+  private boolean put(final int index, final SendRequest request) {
+    if (!isValid(request) || (request.inline && !pin(request))) {
+      return false;
+    }
+    sends.put(index, request);
+    return true;
+  }
+
+  private boolean isValid(final SendRequest request) {
+    if (state == State.INIT || request.sgeCount() > maxSendSge) {
+      return false;
+    }
+    return switch (request.opcode) {
+      case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+          !request.inline || length(request) <= maxInline;
+      case RDMA_READ -> !request.inline;
+      case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
+          !request.inline && length(request) == ATOMIC_BYTES && device.hasAtomics();
+    };
+  }
+
+  private static long length(final SendRequest request) {
+    long length = 0;
+    for (int i = 0; i < request.sgeCount(); i++) {
+      length += Integer.toUnsignedLong(request.sgeLength(i));
+    }
+    return length;
+  }
+
+  /**
+   * Inline data is read by this process while it posts: it must lie in regions, and these be kept
+   * from being collected, closed or not, until the post returned.
+   */
+  private boolean pin(final SendRequest request) {
+    for (int i = 0; i < request.sgeCount(); i++) {
+      final RdmaMr region = device.regions.find(request.sgeLkey(i));
+      if (region == null
+          || !region.holds(request.sgeAddress(i), Integer.toUnsignedLong(request.sgeLength(i)))) {
+        return false;
+      }
+      pinned[pinnedCount++] = region;
+    }
+    return true;
+  }
+
+  private void unpin() {
+    while (pinnedCount > 0) {
+      pinned[--pinnedCount] = null;
+    }
+  }
+
+  @Override
+  public int postRecv(final RecvRequest request) {
+    synchronized (recvLock) {
+      final long alive = pointer("post_recv");
+      if (srq != null || !recvs.isValid(request)) {
+        return VerbsException.EINVAL;
+      }
+      recvs.put(0, request);
+      return (int) postRecvs(alive, 1);
+    }
+  }
+
+  /**
+   * Posts the first requests. What is posted in the error state is flushed by some devices when
+   * they are told of that state only; so they are told again.
+   */
+  private long postRecvs(final long alive, final int list) {
+    recvs.link(list);
+    final long result = Verbs.postRecv(alive, recvs.address());
+    if (state == State.ERROR) {
+      Verbs.modifyQpToError(alive);
+    }
+    return result;
+  }
+
+  @Override
+  public int postRecvs(final RecvRequest[] requests, final int count) {
+    synchronized (recvLock) {
+      final long alive = pointer("post_recv");
+      int posted = 0;
+      while (posted < count) {
+        final int list = putList(requests, posted, count);
+        if (list == 0) {
+          return posted;
+        }
+        final long result = postRecvs(alive, list);
+        if (result != 0) {
+          return posted + (int) (result >>> 32);
+        }
+        posted += list;
+      }
+      return posted;
+    }
+  }
+
+  private int putList(final RecvRequest[] requests, final int first, final int end) {
+    int list = 0;
+    while (srq == null
+        && list < SendArea.LIST
+        && first + list < end
+        && recvs.isValid(requests[first + list])) {
+      recvs.put(list, requests[first + list]);
+      list++;
+    }
+    return list;
+  }
+
+  @Override
+  public int postBind(final BindRequest request) {
+    synchronized (sendLock) {
+      final long alive = pointer("bind_mw");
+      if (state == State.INIT
+          || !(request.window instanceof RdmaMw window)
+          || !(request.region instanceof RdmaMr region)
+          || window.device != device
+          || region.device != device
+          || !region.holds(request.address, request.length)) {
+        return VerbsException.EINVAL;
+      }
+      synchronized (window) {
+        synchronized (region) {
+          final long mw = window.pointer("bind_mw");
+          final int result =
+              Verbs.bindMw(
+                  alive,
+                  mw,
+                  region.pointer("bind_mw"),
+                  request.address,
+                  request.length,
+                  RdmaMr.bits(request.access),
+                  request.wrId,
+                  request.signaled ? SendArea.SIGNALED : 0);
+          if (result == 0) {
+            window.bound(mw);
+          }
+          return -result;
+        }
+      }
+    }
+  }
+
+  // Its state.
+
+  @Override
+  public synchronized void modifyToError() {
+    final long alive = pointer("modify_qp");
+    Results.check(Verbs.modifyQpToError(alive), "modify_qp", this, "to ERR");
+    state = State.ERROR;
+  }
+
+  /** The connection is over: as {@link #modifyToError}, if there is anything to do. */
+  synchronized void fail() {
+    if (!isClosed() && state != State.ERROR && Verbs.modifyQpToError(pointer("modify_qp")) == 0) {
+      state = State.ERROR;
+    }
+  }
+
+  /** Reserves it for a connection. */
+  synchronized void attach(final String verb, final RdmaCmId to) {
+    pointer(verb);
+    if (state != State.INIT || (id != null && !id.isOver())) {
+      throw new VerbsException(
+          verb,
+          toString(),
+          VerbsException.EINVAL,
+          "it is " + state + (id == null ? "" : ", with " + id) + "; expected INIT, not connected");
+    }
+    id = to;
+  }
+
+  /**
+   * Connects it with what an id knows of the peer.
+   *
+   * @return 0, or an errno, negated.
+   */
+  synchronized int connect(final long cmId, final int readsIn, final int readsOut) {
+    if (isClosed() || state != State.INIT) {
+      return -VerbsException.EINVAL;
+    }
+    final long alive = pointer("modify_qp");
+    final int result = Cm.connectQp(cmId, alive, readsIn, readsOut, access());
+    if (result == 0) {
+      state = State.CONNECTED;
+    }
+    return result;
+  }
+
+  /** The transport connected it by itself. */
+  synchronized void connected() {
+    if (state == State.INIT) {
+      state = State.CONNECTED;
+    }
+  }
+
+  @Override
+  int destroy(final long alive) {
+    return Verbs.destroyQp(alive);
+  }
+}

@@ -1,0 +1,41 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.VerbsException;
+
+/** A shared receive queue. */
+final class RdmaSrq extends RdmaObject implements SharedReceiveQueue {
+
+  private final RecvArea area;
+
+  RdmaSrq(final RdmaPd pd, final int maxWr, final int maxSge) {
+    super(pd.device, Kind.SRQ, pd);
+    area = new RecvArea(maxSge);
+    final long result = Verbs.createSrq(pd.pointer("create_srq"), token, maxWr, maxSge);
+    opened(result, "create_srq", maxWr + " receives of " + maxSge + " elements");
+  }
+
+  @Override
+  public synchronized int postRecv(final RecvRequest request) {
+    final long alive = pointer("post_srq_recv");
+    if (!area.isValid(request)) {
+      return VerbsException.EINVAL;
+    }
+    area.put(0, request);
+    area.link(1);
+    return (int) Verbs.postSrqRecv(alive, area.address());
+  }
+
+  @Override
+  public synchronized void armLimit(final int limit) {
+    final int result = Verbs.armSrqLimit(pointer("modify_srq"), limit);
+    Results.check(result, "modify_srq", this, "limit " + limit);
+  }
+
+  @Override
+  int destroy(final long alive) {
+    return Verbs.destroySrq(alive);
+  }
+}

@@ -1,0 +1,40 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.verbs.VerbsException;
+
+/** What C returns, as exceptions. */
+final class Results {
+
+  private Results() {}
+
+  /** A result that is 0 or more if the verb was done. */
+  static int check(final int result, final String verb, final Object object, final String detail) {
+    if (result < 0) {
+      throw new VerbsException(verb, object.toString(), -result, detail);
+    }
+    return result;
+  }
+
+  /** A pointer, or an errno, negated. */
+  static long check(
+      final long result, final String verb, final Object object, final String detail) {
+    if (result < 0) {
+      throw new VerbsException(verb, object.toString(), (int) -result, detail);
+    }
+    return result;
+  }
+
+  /** Whether a destroy failed because the device is gone: then there is nothing left to destroy. */
+  static boolean isGone(final int result) {
+    return result == -VerbsException.EIO || result == -VerbsException.ENODEV;
+  }
+
+  /** Keeps the first failure, and the others with it. */
+  static RuntimeException first(final RuntimeException failure, final RuntimeException next) {
+    if (failure == null) {
+      return next;
+    }
+    failure.addSuppressed(next);
+    return failure;
+  }
+}

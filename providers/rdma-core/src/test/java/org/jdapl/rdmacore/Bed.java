@@ -1,0 +1,41 @@
+package org.jdapl.rdmacore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jdapl.verbs.EventChannel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+
+/** Two sides on one channel; what is left after a test is a leak. */
+@NeedsNative
+@Timeout(60)
+abstract class Bed {
+
+  EventChannel channel;
+  Side a;
+  Side b;
+
+  @BeforeEach
+  void open() {
+    Fake.failAt(0, 0);
+    channel = new RdmaCoreProvider().createEventChannel();
+    a = Side.open(channel);
+    b = Side.open(channel);
+  }
+
+  @AfterEach
+  void close() {
+    a.close();
+    b.close();
+    channel.close();
+    assertThat(Fake.live()).as("objects that live").isEmpty();
+    assertThat(Fake.violations()).as("violations").isEmpty();
+  }
+
+  /** Connects the two. */
+  void connect() {
+    b.listen();
+    a.connect(b);
+  }
+}

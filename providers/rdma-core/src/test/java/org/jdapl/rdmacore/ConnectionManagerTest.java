@@ -1,0 +1,304 @@
+package org.jdapl.rdmacore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jdapl.rdmacore.Side.CmEvent;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+
+class ConnectionManagerTest extends Bed {
+
+  private static final int INVALID_SERVICE = 8;
+  private static final int VENDOR_OPTION = 35;
+
+  private static CmParameters saying(final String text) {
+    return new CmParameters(bytes(text), 4, 4, 7, 7);
+  }
+
+  private static ByteBuffer bytes(final String text) {
+    return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private CmRequest request(final String text) {
+    a.connect(b, saying(text));
+    b.await(() -> !b.requests.isEmpty());
+    return b.requests.remove(0);
+  }
+
+  @Test
+  void shouldCarryPrivateDataBothWays() {
+    b.listen();
+    final CmRequest request = request("hello");
+    assertThat(new String(Side.text(request.privateData()))).startsWith("hello");
+    assertThat(request.remoteAddress()).isEqualTo(a.device.address());
+    b.id = b.own(request.accept(b.qp, saying("welcome"), b.handler()));
+    a.await(() -> b.has(CmEventType.ESTABLISHED));
+
+    assertThat(a.events).containsExactly(new CmEvent(CmEventType.ESTABLISHED, 0, "welcome"));
+    assertThat(b.events).containsExactly(new CmEvent(CmEventType.ESTABLISHED, 0, ""));
+  }
+
+  @Test
+  void shouldTellTheConsumersRejectFromAnother() {
+    b.listen();
+    request("one").reject(CmHandler.CONSUMER_REJECT, bytes("no"));
+    a.await(() -> !a.events.isEmpty());
+    request("two").reject(1, bytes("not sent"));
+    a.await(() -> a.events.size() == 2);
+
+    assertThat(a.events)
+        .containsExactly(
+            new CmEvent(CmEventType.REJECTED, CmHandler.CONSUMER_REJECT, "no"),
+            new CmEvent(CmEventType.REJECTED, VENDOR_OPTION, ""));
+  }
+
+  @Test
+  void shouldRefuseWhenTheBacklogIsFull() {
+    b.listener = b.own(b.device.listen(0, 1, b.requests::add));
+    final CmRequest first = request("one");
+    final Side c = Side.open(channel);
+    try (c) {
+      c.connect(b, saying("two"));
+      c.await(() -> !c.events.isEmpty());
+      assertThat(c.events).containsExactly(new CmEvent(CmEventType.REJECTED, VENDOR_OPTION, ""));
+      first.reject(CmHandler.CONSUMER_REJECT, null);
+      c.connect(b, saying("three"));
+      c.await(() -> !b.requests.isEmpty());
+    }
+    assertThat(b.requests).hasSize(1);
+  }
+
+  @Test
+  void shouldEndEveryAttemptWithOneEvent() throws Exception {
+    a.own(a.connect(InetAddress.getByName("198.51.100.1"), 1, Side.PARAMETERS));
+    a.await(() -> a.events.size() == 1);
+    a.own(a.connect(InetAddress.getByName("198.51.100.2"), 1, Side.PARAMETERS));
+    a.await(() -> a.events.size() == 2);
+    a.own(a.connect(InetAddress.getByName("198.51.100.3"), 1, Side.PARAMETERS));
+    a.await(() -> a.events.size() == 3);
+    a.own(a.connect(a.device.address(), 65535, Side.PARAMETERS));
+    a.await(() -> a.events.size() == 4);
+
+    assertThat(a.events)
+        .containsExactly(
+            new CmEvent(CmEventType.ADDR_ERROR, 113, ""),
+            new CmEvent(CmEventType.ROUTE_ERROR, VerbsException.ETIMEDOUT, ""),
+            new CmEvent(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT, ""),
+            new CmEvent(CmEventType.REJECTED, INVALID_SERVICE, ""));
+  }
+
+  @Test
+  void shouldDisconnectBothSides() {
+    connect();
+    b.qp.postRecv(b.recv(1, 0, 8));
+    a.id.disconnect();
+    a.id.disconnect();
+    a.await(() -> a.has(CmEventType.TIMEWAIT_EXIT) && b.has(CmEventType.DISCONNECTED));
+
+    assertThat(a.events)
+        .extracting(CmEvent::type)
+        .containsExactly(
+            CmEventType.ESTABLISHED, CmEventType.DISCONNECTED, CmEventType.TIMEWAIT_EXIT);
+    assertThat(Side.poll(b.recvCq, 4))
+        .extracting(Side.Completion::status)
+        .containsExactly(WcStatus.WR_FLUSH_ERR);
+    assertThat(a.qp.postSend(a.send(2, WrOpcode.SEND, 0, 8))).isZero();
+    assertThat(Side.poll(a.sendCq, 4))
+        .extracting(Side.Completion::status)
+        .containsExactly(WcStatus.WR_FLUSH_ERR);
+  }
+
+  @Test
+  void shouldDisconnectAlsoBeforeItIsEstablished() {
+    b.listen();
+    b.id = b.own(request("hello").accept(b.qp, Side.PARAMETERS, b.handler()));
+    b.id.disconnect();
+    a.await(() -> a.has(CmEventType.DISCONNECTED) && b.has(CmEventType.DISCONNECTED));
+
+    assertThat(b.events).extracting(CmEvent::type).doesNotContain(CmEventType.ESTABLISHED);
+  }
+
+  @Test
+  void shouldTellThePeerWhenAnIdIsClosed() {
+    connect();
+    a.qp.close();
+    a.id.close();
+    b.await(() -> b.has(CmEventType.DISCONNECTED));
+  }
+
+  @Test
+  void shouldRejectForTheActiveSideThatWasClosedMeanwhile() {
+    b.listen();
+    final CmRequest request = request("hello");
+    a.qp.modifyToError();
+    b.id = b.own(request.accept(b.qp, Side.PARAMETERS, b.handler()));
+    a.await(() -> a.has(CmEventType.CONNECT_ERROR) && b.has(CmEventType.REJECTED));
+  }
+
+  @Test
+  void shouldTellWhoAcceptsThatThePeerIsGone() {
+    b.listen();
+    final CmRequest request = request("hello");
+    a.id.close();
+    b.id = b.own(request.accept(b.qp, Side.PARAMETERS, b.handler()));
+    b.await(() -> b.has(CmEventType.UNREACHABLE));
+  }
+
+  @Test
+  void shouldAnswerARequestOnce() {
+    b.listen();
+    final CmRequest request = request("hello");
+    b.id = b.own(request.accept(b.qp, Side.PARAMETERS, b.handler()));
+
+    assertThatThrownBy(() -> request.accept(b.qp, Side.PARAMETERS, b.handler()))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("answered already");
+    assertThatThrownBy(() -> request.reject(CmHandler.CONSUMER_REJECT, null))
+        .isInstanceOf(VerbsException.class);
+  }
+
+  @Test
+  void shouldRefuseAServiceThatIsInUseOrIsNoPort() {
+    b.listen();
+    assertThatThrownBy(() -> a.device.listen(b.listener.service(), 1, a.requests::add))
+        .isInstanceOfSatisfying(
+            VerbsException.class, e -> assertThat(e.errno()).isEqualTo(VerbsException.EADDRINUSE));
+    assertThatThrownBy(() -> a.device.listen(65536, 1, a.requests::add))
+        .hasMessageContaining("service 65536; expected 0 to 65535");
+    assertThatThrownBy(() -> a.connect(a.device.address(), 0, Side.PARAMETERS))
+        .hasMessageContaining("service 0; expected 1 to 65535");
+  }
+
+  @Test
+  void shouldRefuseTooMuchPrivateData() {
+    final CmParameters parameters = new CmParameters(ByteBuffer.allocate(57), 1, 1, 7, 7);
+    assertThatThrownBy(() -> a.connect(a.device.address(), 1, parameters))
+        .hasMessageContaining("57 bytes of private data; expected <= 56");
+  }
+
+  @Test
+  void shouldNotConnectAQueuePairTwice() {
+    connect();
+    assertThatThrownBy(() -> a.connect(b.device.address(), 1, Side.PARAMETERS))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("expected INIT, not connected");
+  }
+
+  @Test
+  void shouldDropRequestsThatNobodyListensFor() {
+    b.listen();
+    a.connect(b, Side.PARAMETERS);
+    // Two steps of the active side, so that the request is under way.
+    channel.await(0);
+    channel.await(0);
+    b.listener.close();
+    a.await(() -> a.has(CmEventType.REJECTED));
+
+    assertThat(b.requests).isEmpty();
+  }
+
+  @Test
+  void shouldNotCloseAnIdInItsOwnHandler() {
+    b.listen();
+    final Throwable[] thrown = new Throwable[1];
+    final CmId[] id = new CmId[1];
+    id[0] =
+        a.own(
+            a.device.connect(
+                a.qp,
+                b.device.address(),
+                b.listener.service(),
+                Side.PARAMETERS,
+                (of, type, status, data) -> {
+                  try {
+                    of.close();
+                  } catch (final VerbsException e) {
+                    thrown[0] = e;
+                  }
+                }));
+    b.await(() -> !b.requests.isEmpty());
+    b.requests.remove(0).reject(CmHandler.CONSUMER_REJECT, null);
+    a.await(() -> thrown[0] != null);
+
+    assertThat(thrown[0]).hasMessageContaining("called inside its own handler");
+  }
+
+  @Test
+  void required_T08_isAcknowledgedWhenTheHandlerThrows() {
+    b.listen();
+    a.own(
+        a.device.connect(
+            a.qp,
+            b.device.address(),
+            b.listener.service(),
+            Side.PARAMETERS,
+            (of, type, status, data) -> {
+              throw new IllegalStateException("planted");
+            }));
+    b.await(() -> !b.requests.isEmpty());
+    b.requests.remove(0).reject(CmHandler.CONSUMER_REJECT, null);
+
+    assertThatThrownBy(() -> a.await(() -> false)).hasMessage("planted");
+    assertThat(Fake.live()).doesNotContain(" event,");
+  }
+
+  @Test
+  void required_T08_closesFromAHandlerOfAnotherObject() {
+    connect();
+    final CmListener extra = b.device.listen(0, 1, b.requests::add);
+    b.device.onAsync(
+        (type, element) -> {
+          extra.close();
+          b.id.close(); // events of both may wait, read but not handed over
+          b.asyncs.add(new Side.Async(type, element));
+        });
+    a.id.disconnect();
+    Fake.raiseQp(b.qp.number(), 4);
+    b.await(() -> !b.asyncs.isEmpty());
+
+    assertThat(Fake.live()).doesNotContain(" event,");
+  }
+
+  @Test
+  void required_T09_idsOwnNoQueuePair() {
+    connect();
+    a.qp.close(); // the queue pair first
+    b.id.disconnect(); // leads to an event that would touch it
+    b.await(() -> b.has(CmEventType.DISCONNECTED));
+    a.id.close();
+
+    assertThatThrownBy(() -> b.sendCq.close()).hasMessageContaining("1 objects use it");
+    assertThatThrownBy(() -> b.device.close()).hasMessageContaining("1 queue pairs left");
+    assertThatThrownBy(() -> channel.close()).hasMessageContaining("2 open devices");
+  }
+
+  @Test
+  void shouldTellOfARemovedDeviceOnce() {
+    connect();
+    Fake.removeDevice();
+    a.await(
+        () ->
+            a.has(CmEventType.DEVICE_REMOVAL)
+                && b.has(CmEventType.DEVICE_REMOVAL)
+                && !b.asyncs.isEmpty());
+    Fake.raiseDevice(8, 0);
+    channel.await(0);
+    channel.await(0);
+
+    assertThat(a.asyncs).containsExactly(new Side.Async(AsyncType.DEVICE_FATAL, a.device));
+    assertThat(b.asyncs).containsExactly(new Side.Async(AsyncType.DEVICE_FATAL, b.device));
+  }
+}

@@ -1,0 +1,83 @@
+package org.jdapl.rdmacore;
+
+import org.jdapl.tck.Bench;
+import org.jdapl.tck.ErrorContract;
+import org.jdapl.tck.EventContract;
+import org.jdapl.tck.EventThreadsContract;
+import org.jdapl.tck.MergeContract;
+import org.jdapl.tck.TeardownContract;
+import org.jdapl.tck.TeardownThreadsContract;
+import org.jdapl.tck.UpcallContract;
+import org.jdapl.tck.UpcallThreadsContract;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Timeout;
+
+/** The contract of the API, with this provider below. */
+@NeedsNative
+@Timeout(60)
+class DatContractTest {
+
+  @Nested
+  class Events extends EventContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Errors extends ErrorContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Merging extends MergeContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Teardown extends TeardownContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Upcalls extends UpcallContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class EventThreads extends EventThreadsContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class TeardownThreads extends TeardownThreadsContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class UpcallThreads extends UpcallThreadsContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+}

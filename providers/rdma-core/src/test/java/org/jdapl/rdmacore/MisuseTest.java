@@ -1,0 +1,186 @@
+package org.jdapl.rdmacore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdapl.rdmacore.jni.Layout;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WorkCompletions;
+import org.jdapl.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+
+/** Whatever Java does wrong ends in an exception that says what was wrong. */
+class MisuseTest extends Bed {
+
+  private static void assertRefused(final int errno, final String why, final ThrowingCallable use) {
+    assertThatThrownBy(use)
+        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(errno))
+        .hasMessageContaining(why);
+  }
+
+  private static void assertClosed(final ThrowingCallable use) {
+    assertRefused(VerbsException.EINVAL, "it is closed", use);
+  }
+
+  @Test
+  void required_N03_refusesWhatIsClosed() {
+    final WorkCompletions batch = new WorkCompletions(1);
+    final BindRequest bind = new BindRequest();
+    a.close();
+    a.close();
+    assertClosed(() -> a.sendCq.poll(batch, 1));
+    assertClosed(() -> a.sendCq.arm(ArmKind.NEXT));
+    assertClosed(() -> a.sendCq.pollAndRearm(batch, 1, ArmKind.NEXT));
+    assertClosed(() -> a.sendCq.resize(8));
+    assertClosed(() -> a.qp.postSend(a.send(1, WrOpcode.SEND, 0, 8)));
+    assertClosed(() -> a.qp.postRecv(a.recv(1, 0, 8)));
+    assertClosed(() -> a.qp.postSends(null, 0));
+    assertClosed(() -> a.qp.postRecvs(null, 0));
+    assertClosed(() -> a.qp.postBind(bind));
+    assertClosed(() -> a.qp.modifyToError());
+    final int gone = VerbsException.ENODEV;
+    assertRefused(gone, "the device is closed", () -> a.device.allocPd());
+    assertRefused(gone, "the device is closed", () -> a.device.createCq(1, cq -> {}));
+    assertRefused(gone, "the device is closed", () -> a.device.listen(0, 1, r -> {}));
+    final int not = VerbsException.EINVAL;
+    assertRefused(not, "open Pd", () -> a.device.regMr(a.pd, a.buffer, Set.of()));
+    assertRefused(not, "open Pd", () -> a.device.createSrq(a.pd, 1, 1));
+    assertRefused(not, "open Pd", () -> a.device.allocMw(a.pd));
+    assertRefused(not, "open Pd", () -> a.device.createQp(attributes(a, a)));
+    assertRefused(not, "open Qp", () -> a.connect(b.device.address(), 1, Side.PARAMETERS));
+  }
+
+  private static QpAttributes attributes(final Side pd, final Side cq) {
+    return new QpAttributes(pd.pd, cq.sendCq, cq.recvCq, null, 1, 1, 1, 1, 0);
+  }
+
+  @Test
+  void required_N03_refusesWhatIsAnothers() {
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.regMr(b.pd, a.buffer, Set.of()));
+    assertRefused(VerbsException.EINVAL, "open Cq", () -> a.device.createQp(attributes(a, b)));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.createQp(attributes(b, a)));
+    connect();
+    final MemoryWindow window = b.own(b.device.allocMw(b.pd));
+    final BindRequest bind = new BindRequest();
+    bind.window = window;
+    bind.region = a.mr;
+    bind.address = a.mr.address();
+    assertThat(b.qp.postBind(bind)).isEqualTo(VerbsException.EINVAL);
+    bind.region = b.mr;
+    assertThat(b.qp.postBind(bind)).as("outside").isEqualTo(VerbsException.EINVAL);
+    bind.address = b.mr.address();
+    window.close();
+    assertClosed(() -> b.qp.postBind(bind));
+  }
+
+  @Test
+  void required_N03_refusesTheWrongOrder() {
+    assertRefused(VerbsException.EBUSY, "objects use it", () -> a.pd.close());
+    assertRefused(VerbsException.EBUSY, "objects use it", () -> a.sendCq.close());
+    assertRefused(VerbsException.EBUSY, "close them first", () -> a.device.close());
+    assertRefused(VerbsException.EBUSY, "open devices", () -> channel.close());
+    assertThat(Side.poll(a.sendCq, 1)).as("it is as it was").isEmpty();
+  }
+
+  @Test
+  void required_N03_closesTwiceWithoutEffect() {
+    connect();
+    a.id.close();
+    a.id.close();
+    a.id.disconnect();
+    a.id.notifyEstablished();
+    a.qp.close();
+    a.qp.close();
+    a.mr.close();
+    a.mr.close();
+    b.listener.close();
+    b.listener.close();
+  }
+
+  @Test
+  void required_N03_refusesWhatCannotBe() {
+    assertRefused(
+        VerbsException.EINVAL,
+        "expected direct",
+        () -> a.device.regMr(a.pd, ByteBuffer.allocate(8), Set.of()));
+    assertRefused(
+        VerbsException.EINVAL,
+        "read-only",
+        () ->
+            a.device.regMr(
+                a.pd, Layout.allocate(8).asReadOnlyBuffer(), EnumSet.of(Access.LOCAL_WRITE)));
+    assertRefused(
+        VerbsException.EINVAL,
+        "need LOCAL_WRITE",
+        () -> a.device.regMr(a.pd, a.buffer, EnumSet.of(Access.REMOTE_WRITE)));
+    assertRefused(
+        VerbsException.EINVAL, "entries 0; expected 1", () -> a.device.createCq(0, cq -> {}));
+    assertRefused(VerbsException.EINVAL, "entries 4097", () -> a.device.createCq(4097, cq -> {}));
+    final WorkCompletions full = new WorkCompletions(1);
+    assertRefused(VerbsException.EINVAL, "max 0", () -> a.sendCq.poll(full, 0));
+    connect();
+    final var wide = a.send(1, WrOpcode.SEND, 0, 8);
+    wide.addSge(0, 0, 0);
+    final var wider = new org.jdapl.verbs.SendRequest(3);
+    wider.addSge(0, 0, 0);
+    wider.addSge(0, 0, 0);
+    wider.addSge(0, 0, 0);
+    assertThat(a.qp.postSend(wider)).isEqualTo(VerbsException.EINVAL);
+  }
+
+  @Test
+  void required_N03_closesWhileOthersUseIt() throws Exception {
+    for (int round = 0; round < 50; round++) {
+      final CompletionQueue cq = a.device.createCq(8, queue -> {});
+      final QueuePair qp = a.device.createQp(new QpAttributes(a.pd, cq, cq, null, 4, 4, 2, 2, 0));
+      final CountDownLatch begun = new CountDownLatch(2);
+      final CompletableFuture<Void> polls =
+          CompletableFuture.runAsync(
+              () -> untilClosed(begun, () -> cq.poll(new WorkCompletions(8), 8)));
+      final CompletableFuture<Void> posts =
+          CompletableFuture.runAsync(() -> untilClosed(begun, () -> qp.postRecv(a.recv(1, 0, 8))));
+      begun.await();
+      qp.close();
+      cq.close();
+      polls.get();
+      posts.get();
+    }
+  }
+
+  private static void untilClosed(final CountDownLatch begun, final Runnable use) {
+    begun.countDown();
+    try {
+      while (true) {
+        use.run();
+      }
+    } catch (final VerbsException e) {
+      assertThat(e).hasMessageContaining("it is closed");
+    }
+  }
+
+  @Test
+  void shouldSayWhatAParameterShouldBe() {
+    final RdmaCoreProvider provider = new RdmaCoreProvider();
+    for (final String wrong : new String[] {"port=x", "port=0", "name", "address=no such host"}) {
+      assertThatThrownBy(() -> provider.open(wrong, channel))
+          .isInstanceOf(VerbsException.class)
+          .hasMessageContaining("expected");
+    }
+    assertThatThrownBy(() -> provider.open("device=nosuch address=192.0.2.1", channel))
+        .hasMessageContaining("device nosuch", "fake0");
+    assertThatThrownBy(() -> provider.open("", null)).hasMessageContaining("createEventChannel()");
+  }
+}

@@ -1,0 +1,34 @@
+package org.jdapl.verbs;
+
+import java.util.Set;
+
+/**
+ * A reusable request to bind a memory window (ibv_mw_bind). Its owner fills the fields and posts
+ * it; the provider copies what it needs before the post returns. Confined to one thread at a time.
+ */
+public final class BindRequest {
+
+  /** Names the request in its completion. */
+  public long wrId;
+
+  /** Whether a success makes a completion (an error always does). */
+  public boolean signaled = true;
+
+  /** The window. */
+  public MemoryWindow window;
+
+  /** The region the window opens. */
+  public MemoryRegion region;
+
+  /** Where in the region, as the region's addresses count. */
+  public long address;
+
+  /** Bytes; 0 ends the rights. */
+  public long length;
+
+  /** What the peer may do; none but the REMOTE ones. */
+  public Set<Access> access = Set.of();
+
+  /** An empty request. */
+  public BindRequest() {}
+}
