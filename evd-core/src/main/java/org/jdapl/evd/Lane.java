@@ -56,8 +56,14 @@ final class Lane {
     boolean offer() {
       while (true) {
         final long before = word;
-        if (before < 0 || waiting(before) >= length(before)) {
+        if (before < 0) {
           return false;
+        }
+        if (waiting(before) >= length(before)) {
+          if (word == before) {
+            return false;
+          }
+          continue; // more was offered since, and may have been taken
         }
         final long after = (before & ~OFFERED) | ((before + 1) & OFFERED);
         if (WORD.compareAndSet(this, before, after)) {
@@ -74,7 +80,10 @@ final class Lane {
       while (true) {
         final long before = word;
         if (waiting(before) > length) {
-          return false;
+          if (word == before) {
+            return false;
+          }
+          continue; // as in offer
         }
         final long after = (before & (CLOSED | OFFERED)) | (long) length << LENGTH_SHIFT;
         if (WORD.compareAndSet(this, before, after)) {
