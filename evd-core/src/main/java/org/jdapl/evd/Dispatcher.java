@@ -276,8 +276,11 @@ final class Dispatcher implements Runnable {
 
   private boolean work() {
     boolean worked = idle.look(0) > 0;
-    final EvdImpl anywhere = readyAnywhere.poll();
-    if (anywhere != null) {
+    for (int tokens = readyAnywhere.size(); tokens > 0; tokens--) { // not those they make
+      final EvdImpl anywhere = readyAnywhere.poll();
+      if (anywhere == null) {
+        break;
+      }
       worked = true;
       if (!readyAnywhere.isEmpty()) {
         wakeOne(); // two tokens may have woken the same one

@@ -96,6 +96,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private void sleep() {
     sleeps.lazySet(sleeps.getPlain() + 1);
+    final boolean unused = Thread.interrupted(); // left by a handler, it would end every sleep
     if (channel == null) {
       LockSupport.parkNanos(this, LONGEST_SLEEP);
     } else {

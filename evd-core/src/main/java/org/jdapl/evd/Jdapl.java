@@ -191,6 +191,15 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
+     * The provider, for what it can.
+     *
+     * @return the one this description began with.
+     */
+    public VerbsProvider provider() {
+      return provider;
+    }
+
+    /**
      * What the provider opens.
      *
      * @param value in the provider's language; empty is the default.

@@ -33,6 +33,7 @@ import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -313,6 +314,84 @@ class DispatcherTest {
     turnAll(bed, thrown);
     assertThat(thrown).hasSize(3).allMatch(Fatal.class::isInstance);
     bed.assertDelivered(16);
+  }
+
+  // U11
+
+  /** An EVD that never runs dry: each event it hands out posts the next one. */
+  private static final class Endless implements EventHandler {
+
+    private final Evd evd;
+    private final List<Endless> order;
+
+    Endless(final Evd evd, final List<Endless> order) {
+      this.evd = evd;
+      this.order = order;
+      for (int i = 0; i < 100; i++) {
+        assertThat(evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+      }
+    }
+
+    @Override
+    public void onSoftware(final SoftwareEvent event) {
+      order.add(this);
+      assertThat(evd.postSoftwareEvent(event.payload())).isEqualTo(Outcome.SUCCESS);
+    }
+  }
+
+  /** How many events of others came between two of one. */
+  private static int longestWait(final List<Endless> order, final Endless of) {
+    int longest = 0;
+    int last = 0;
+    for (int i = 0; i < order.size(); i++) {
+      if (order.get(i) == of) {
+        longest = Math.max(longest, i - last);
+        last = i + 1;
+      }
+    }
+    return Math.max(longest, order.size() - last);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"2, 0", "5, 0", "0, 2", "1, 1", "1, 4", "4, 1", "3, 2"})
+  void required_U11_eachReadyEvdWaitsForABudgetOfEachOtherAtMost(final int single, final int many) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    final List<Endless> order = new ArrayList<>();
+    final List<Endless> all = new ArrayList<>();
+    for (int i = 0; i < single + many; i++) {
+      final Endless endless = new Endless(bed.ia.createEvd(200, EventStream.SOFTWARE), order);
+      (i < single ? Policy.SINGLE : Policy.MANY).enable(endless.evd, endless);
+      all.add(endless);
+    }
+    for (int round = 0; round < 100; round++) {
+      assertThat(bed.jdapl.turn()).isTrue();
+    }
+    for (final Endless endless : all) {
+      assertThat(longestWait(order, endless))
+          .as("%d SINGLE_INSTANCE and %d MANY, number %d", single, many, all.indexOf(endless))
+          .isBetween(1, (all.size() - 1) * 64);
+    }
+  }
+
+  @Test
+  void required_U11_anEvdThatBecomesReadyGoesToTheTail() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    final List<Endless> order = new ArrayList<>();
+    final Evd late = bed.ia.createEvd(8, EventStream.SOFTWARE);
+    final List<Integer> came = new ArrayList<>();
+    late.upcall(HookedBed.on(event -> came.add(order.size())));
+    final int others = 3;
+    for (int i = 0; i < others; i++) {
+      final Endless endless = new Endless(bed.ia.createEvd(200, EventStream.SOFTWARE), order);
+      endless.evd.upcall(endless);
+    }
+    bed.jdapl.turn();
+    final int before = order.size();
+    assertThat(late.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    for (int round = 0; round < 10; round++) {
+      assertThat(bed.jdapl.turn()).isTrue();
+    }
+    assertThat(came).singleElement().isEqualTo(before + others * 64);
   }
 
   @Test

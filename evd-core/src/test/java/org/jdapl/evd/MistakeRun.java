@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.extension.TemplateInvocationValidationException;
 import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -33,6 +35,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.ErrorContractTest",
           "org.jdapl.evd.ArmContractTest",
+          "org.jdapl.evd.VerbsScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
           "org.jdapl.evd.LockTest",
@@ -72,9 +75,16 @@ public final class MistakeRun implements Callable<String> {
         .filter(
             failure -> !(failure.getException() instanceof TemplateInvocationValidationException))
         .findFirst() // a class none of whose cases is wanted has found nothing
-        .map(
-            failure -> failure.getTestIdentifier().getDisplayName() + ": " + failure.getException())
+        .map(failure -> nameOf(failure.getTestIdentifier()) + ": " + failure.getException())
         .orElse(null);
+  }
+
+  private static String nameOf(final TestIdentifier test) {
+    return test.getSource()
+        .filter(MethodSource.class::isInstance)
+        .map(MethodSource.class::cast)
+        .map(method -> method.getJavaClass().getSimpleName() + "." + method.getMethodName())
+        .orElse(test.getDisplayName());
   }
 
   private List<DiscoverySelector> selectors() {

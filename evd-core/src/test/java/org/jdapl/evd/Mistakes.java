@@ -99,11 +99,24 @@ final class Mistakes {
                     + "  }\n\n"
                     + "  /** Whether completions wait in the stash. */"),
         Mistake.of(
+            "E11",
+            "a turn that ends over a stash does not say so",
+            "EvdImpl.java",
+            "(!settled && merger.hasMoreInMemory() ? EvdState.LANE : 0)",
+            "0"),
+        Mistake.of(
             "E06",
             "a request that found its EVD full is not reported",
             "PspImpl.java",
             "      ia.report(\n          evd.asyncSlot(),\n",
             "      evd.asyncSlot().add(\n"),
+        Mistake.of(
+            "E06",
+            "a request that was refused stays in its adapter",
+            "CrImpl.java",
+            "    psp.ia().remove(this);\n    try {\n      request.reject",
+            "    if (status == CmHandler.CONSUMER_REJECT) {\n      psp.ia().remove(this);\n    }\n"
+                + "    try {\n      request.reject"),
         Mistake.of(
             "E07",
             "an object has more than one slot in the async EVD",
@@ -201,6 +214,18 @@ final class Mistakes {
             "EvdImpl.java",
             "    by.holdTurn(true);\n    try {",
             "    by.holdTurn(false);\n    try {"),
+        Mistake.of(
+            "U11",
+            "completions that are left out cost nothing",
+            "Merger.java",
+            "      } else if (--patience <= 0) {\n        return false;\n",
+            ""),
+        Mistake.of(
+            "U11",
+            "one EVD with MANY has a turn for each turn of all others",
+            "Dispatcher.java",
+            "int tokens = readyAnywhere.size();",
+            "int tokens = Math.min(1, readyAnywhere.size());"),
         Mistake.of(
             "U14",
             "every turn polls",
@@ -476,6 +501,18 @@ final class Mistakes {
             "if (declaration.maySleepAfter(hint)) {",
             "if (hint == 0) {"),
         Mistake.of(
+            "A01",
+            "a device that does not say is taken for a strong one",
+            "Declaration.java",
+            "armModel == ArmModel.STRONG &&",
+            "armModel != ArmModel.WEAK &&"),
+        Mistake.of(
+            "A02",
+            "a hint is taken for an arm where the device does not say",
+            "Declaration.java",
+            "armedAfterHint == ArmedAfterHint.YES",
+            "armedAfterHint != ArmedAfterHint.NO"),
+        Mistake.of(
             "A02",
             "a look is taken after every arm",
             "RearmAdapter.java",
@@ -605,6 +642,18 @@ final class Mistakes {
             "EvdImpl.java",
             "        return Outcome.QUEUE_EMPTY;",
             "        throw new IllegalStateException(\"empty\");"),
+        Mistake.of(
+            "P04",
+            "what a provider says that it returned is believed",
+            "CqFeed.java",
+            "    if (into.size() == 0) {\n      mode = Mode.ARMED;",
+            "    if (said == 0) {\n      mode = Mode.ARMED;"),
+        Mistake.of(
+            "P04",
+            "what a poll took before it failed is dropped",
+            "CqFeed.java",
+            "        pause();\n      }\n    }\n    if (into.size() > 0) {",
+            "        into.clear();\n        pause();\n      }\n    }\n    if (into.size() > 0) {"),
         Mistake.of(
             "R02",
             "a closed EVD is used",

@@ -1,10 +1,14 @@
 package org.jdapl.evd;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.PrintStream;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +17,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,14 +26,39 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Plants each mistake of {@link Mistakes} in a copy of the code, and expects the tests of its rule
- * to find it: a guard that nobody has seen fail is not tested.
+ * to find it: a guard that nobody has seen fail is not tested. Prints the table of the evidence.
  */
 @Tag("mistakes")
 class MistakesTest {
 
   private static final long SECONDS = 30;
 
+  /** What the broken code prints, and what found it. */
+  private static final Path LOG = Path.of("target/mistakes.log");
+
+  private static final Evidence EVIDENCE = new Evidence();
+
+  private static PrintStream out;
+  private static PrintStream err;
+
   @TempDir Path classes;
+
+  @BeforeAll
+  static void redirect() throws IOException {
+    out = System.out;
+    err = System.err;
+    Files.createDirectories(LOG.getParent());
+    final PrintStream log = new PrintStream(Files.newOutputStream(LOG), true, UTF_8);
+    System.setOut(log);
+    System.setErr(log);
+  }
+
+  @AfterAll
+  static void print() throws IOException {
+    System.setOut(out);
+    System.setErr(err);
+    System.out.println(EVIDENCE.write());
+  }
 
   @ParameterizedTest
   @MethodSource("wanted")
@@ -36,7 +67,8 @@ class MistakesTest {
 
     final String found = run(mistake);
 
-    System.out.println(mistake + "\n    found by " + found);
+    EVIDENCE.add(mistake, found);
+    System.out.println("===== " + mistake + "\n===== found by " + found);
     assertThat(found).as(mistake + ": survives the tests of its rule").isNotNull();
   }
 

@@ -144,6 +144,7 @@ class ScriptedBed implements EventHandler {
   /** Every completion of the first receives was delivered once and in order, and no other was. */
   final void assertDelivered(final int count) {
     assertThat(cookies).containsExactly(upTo(count));
+    assertThat(evd.statistics().rescued()).as("by the watchdog; a lost wake-up").isZero();
   }
 
   @Override

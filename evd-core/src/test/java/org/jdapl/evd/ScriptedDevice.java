@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -312,6 +313,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
     private final QpAttributes attributes;
     private final int number;
     private final Deque<Long> sends = new ArrayDeque<>();
+    private final Set<Long> unsignaled = new HashSet<>();
     private final Deque<Long> receives = new ArrayDeque<>();
     private boolean connected;
     private boolean inError;
@@ -361,6 +363,16 @@ final class ScriptedDevice implements VerbsProvider, Device {
       }
     }
 
+    /** All sends succeed; those that are not signaled make no completion. */
+    void completeSignaledSends() {
+      while (!sends.isEmpty()) {
+        final Wc completion = takeSend();
+        if (!unsignaled.remove(completion.wrId())) {
+          sendCq().add(completion);
+        }
+      }
+    }
+
     @Override
     public int number() {
       return number;
@@ -375,6 +387,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
         return VerbsException.ENOMEM;
       }
       sends.add(request.wrId);
+      if (!request.signaled) {
+        unsignaled.add(request.wrId);
+      }
       flush();
       return 0;
     }
@@ -505,6 +520,11 @@ final class ScriptedDevice implements VerbsProvider, Device {
     /** Adds a completion the way a broken provider does, that looks at the arm later. */
     synchronized void addSilently(final Wc completion) {
       completions.add(completion);
+    }
+
+    /** A broken producer clears arms that were made since it looked. */
+    synchronized void loseArms() {
+      arms = 0;
     }
 
     /** Looks at the arm, later. */

@@ -1,5 +1,7 @@
 package org.jdapl.evd;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +46,8 @@ final class SimBench implements Bench {
   /** By hand, all adapters share a runtime; with threads, each has its own, as Dat.open does it. */
   private Jdapl start() {
     final Jdapl.Builder builder =
-        Jdapl.with(fabric.provider(origin.model())).dispatchers(origin.dispatchers());
+        Jdapl.with(origin.notification().of(fabric.provider(origin.model())))
+            .dispatchers(origin.dispatchers());
     return (origin.virtual() ? builder.byHand().clock(fabric.clock()) : builder).start();
   }
 
@@ -73,7 +76,17 @@ final class SimBench implements Bench {
     if (runtimes.isEmpty()) {
       return condition.getAsBoolean();
     }
-    return drive(() -> runtimes.get(0).runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
+    final boolean holds =
+        drive(() -> runtimes.get(0).runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
+    checkNothingWasRescued();
+    return holds;
+  }
+
+  /** No notification was lost, so the watchdog must not have had to help. */
+  private void checkNothingWasRescued() {
+    assertThat(runtimes.get(0).watchdog().rescued())
+        .as(() -> "a lost wake-up: completions that the watchdog found [" + replay() + "]")
+        .isZero();
   }
 
   /** Driven by hand, a dispatcher throws on what a handler throws; the bench goes on then. */

@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jdapl.sim.SimModel;
@@ -8,44 +9,99 @@ import org.jdapl.tck.Bench;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.VerbsProvider;
 
 /** A model to run the contract tests over, and how. */
-record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
+record SimCase(
+    boolean virtual, SimModel model, Notification notification, int dispatchers, long seed) {
 
   private static final long LATENCY = 2_000;
+  private static final long LATE = 50_000;
 
+  /** How the device tells of completions. */
   private enum Push {
     SERIAL,
+    INSIDE_VERBS,
     CONCURRENT,
     CHANNEL;
 
     SimModel of(final SimModel model) {
       return switch (this) {
         case SERIAL -> model;
+        case INSIDE_VERBS -> model.withNotifiesInsideVerbs(true);
         case CONCURRENT -> model.withConcurrency(NotificationConcurrency.CONCURRENT);
         case CHANNEL -> model.withDelivery(Delivery.CHANNEL);
       };
     }
   }
 
-  /** Each arm model with each hint and each delivery, on virtual time. */
+  /** What becomes of notifications on their way. */
+  enum Notification {
+    ON_TIME,
+    /** Whenever a queue notifies, the others do, though there is nothing in them yet. */
+    EARLY,
+    /** They come long after what they tell of, and after more. */
+    LATE,
+    DOUBLED;
+
+    VerbsProvider of(final VerbsProvider provider) {
+      return this == ON_TIME || this == LATE
+          ? provider
+          : new NotifyingProvider(provider) {
+            @Override
+            void onNotification(final Queue queue, final List<Queue> all) {
+              if (Notification.this == EARLY) {
+                all.forEach(Queue::tell);
+              } else {
+                queue.tell();
+                queue.tell();
+              }
+            }
+          };
+    }
+  }
+
+  /** A choice for each kind of behaviour. */
+  private record Choice(
+      ArmModel arm, SimModel.Hint hint, Push push, SecondArm second, Notification notification) {
+
+    SimModel model() {
+      return push.of(SimModel.DEFAULT.withArm(arm).withHint(hint).withSecondArm(second));
+    }
+
+    SimCase onVirtualTime() {
+      final long latency = notification == Notification.LATE ? LATE : LATENCY;
+      return new SimCase(
+          true,
+          model().withLatency(0, latency).withCmLatency(0, 3 * LATENCY),
+          notification,
+          1,
+          Long.getLong("jdapl.seed", 42));
+    }
+
+    SimCase withThreads() {
+      return new SimCase(false, model(), Notification.ON_TIME, 2, 0);
+    }
+  }
+
+  /** A sample in which each two choices meet; -Djdapl.models=all takes every combination. */
   static Stream<SimCase> virtualTime() {
-    return models()
-        .map(model -> model.withLatency(0, LATENCY).withCmLatency(0, 3 * LATENCY))
-        .map(model -> new SimCase(true, model, 1, Long.getLong("jdapl.seed", 42)))
+    return choices("all".equals(System.getProperty("jdapl.models")))
+        .map(Choice::onVirtualTime)
         .filter(SimCase::isWanted);
   }
 
-  /** The same with threads. */
+  /** The sample with threads. */
   static Stream<SimCase> realTime() {
-    return models().map(model -> new SimCase(false, model, 2, 0)).filter(SimCase::isWanted);
+    return choices(false).map(Choice::withThreads).filter(SimCase::isWanted);
   }
 
-  /** All on virtual time, and with threads every fourth. */
+  /** All on virtual time, and with threads every fifth. */
   static Stream<SimCase> all() {
     final AtomicInteger index = new AtomicInteger();
     return Stream.concat(
-        virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 4 == 0));
+        virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 5 == 0));
   }
 
   /** -Djdapl.case=TEXT leaves those whose name has that text. */
@@ -53,17 +109,29 @@ record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
     return toString().contains(System.getProperty("jdapl.case", ""));
   }
 
-  private static Stream<SimModel> models() {
-    return Arrays.stream(ArmModel.values())
-        .flatMap(
-            arm ->
-                Arrays.stream(SimModel.Hint.values())
-                    .flatMap(
-                        hint ->
-                            Arrays.stream(Push.values())
-                                .map(
-                                    push ->
-                                        push.of(SimModel.DEFAULT.withArm(arm).withHint(hint)))));
+  /** Each arm with each hint and each push: with all of the others, or one of each in turn. */
+  private static Stream<Choice> choices(final boolean all) {
+    final List<SecondArm> seconds =
+        List.of(SecondArm.IGNORED, SecondArm.COUNTED, SecondArm.OVERWRITES);
+    final List<Notification> notifications = List.of(Notification.values());
+    final List<Choice> choices = new ArrayList<>();
+    int turn = 0;
+    for (final ArmModel arm : ArmModel.values()) {
+      for (final SimModel.Hint hint : SimModel.Hint.values()) {
+        for (final Push push : Push.values()) {
+          final int second = turn % seconds.size();
+          final int notification = (turn + turn / notifications.size()) % notifications.size();
+          for (final SecondArm s : all ? seconds : seconds.subList(second, second + 1)) {
+            for (final Notification n :
+                all ? notifications : notifications.subList(notification, notification + 1)) {
+              choices.add(new Choice(arm, hint, push, s, n));
+            }
+          }
+          turn++;
+        }
+      }
+    }
+    return choices.stream();
   }
 
   Bench open() {
@@ -72,6 +140,9 @@ record SimCase(boolean virtual, SimModel model, int dispatchers, long seed) {
 
   @Override
   public String toString() {
-    return (virtual ? "virtual time, seed " + seed : "threads") + ", " + model;
+    return (virtual ? "virtual time, seed " + seed : "threads")
+        + ", "
+        + model
+        + (virtual ? " notifications=" + notification : "");
   }
 }

@@ -1,17 +1,24 @@
 package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.LongStream;
+import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Segments;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Hint;
@@ -20,17 +27,19 @@ import org.jdapl.evd.ScriptedDevice.Point;
 import org.jdapl.evd.ScriptedDevice.ScriptedCq;
 import org.jdapl.evd.ScriptedDevice.ScriptedQp;
 import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Bugs that others had, each as the scenario that showed it. The numbers are of the catalogue. */
+/** Bugs that drivers and consumers of verbs had, each as the scenario that showed it. By hand. */
 class VerbsScenarioTest {
 
   /** RDMA/rxe lost events: the producer looked at the arm later than it published. */
   @Test
-  void shouldSurviveB01ArmBetweenPublishAndTest() {
+  void required_A03_aProducerThatLooksAtTheArmLateLosesNothing() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 3);
     final ScriptedCq cq = bed.cq();
     bed.enable();
@@ -57,7 +66,7 @@ class VerbsScenarioTest {
   /** rdma_get_*_comp hung: an arm while the event of the last one is in flight does nothing. */
   @ParameterizedTest
   @EnumSource
-  void shouldSurviveB02ArmWhileTheEventIsInFlight(final SecondArm second) {
+  void required_A04_anArmThatItsEventUnderWayMadeVoidIsMadeAgain(final SecondArm second) {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withSecondArm(second), 3);
     final ScriptedCq cq = bed.cq();
     bed.enable();
@@ -77,7 +86,7 @@ class VerbsScenarioTest {
 
   /** libfabric polled, then armed, then slept. */
   @Test
-  void shouldSurviveB03PollThenArmThenSleep() {
+  void required_A02_aCompletionBetweenPollAndArmIsFoundByTheLook() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
     final ScriptedCq cq = bed.cq();
     bed.enable();
@@ -97,7 +106,7 @@ class VerbsScenarioTest {
 
   /** The queue was armed after the peer could send, or never. */
   @Test
-  void shouldSurviveB04CompletionBeforeTheFirstArm() {
+  void required_A01_aCompletionBeforeTheFirstArmIsDelivered() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
     bed.complete(1);
     assertThat(bed.cq().isArmed()).isFalse();
@@ -110,7 +119,7 @@ class VerbsScenarioTest {
 
   /** bnxt_re put an arm off to the next poll. */
   @Test
-  void shouldSurviveB05ArmThatTakesEffectAtTheNextPoll() {
+  void required_A02_anArmThatTakesEffectAtTheNextPollTakesEffect() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 3);
     final ScriptedCq cq = bed.cq();
     final boolean[] deferred = {false};
@@ -136,7 +145,7 @@ class VerbsScenarioTest {
 
   /** An application took a strong queue's event for its own send's. */
   @Test
-  void shouldSurviveB06EventForAnOldCompletion() {
+  void required_A01_aNotificationIsNotTakenForThatOfOneRequest() {
     final ScriptedBed bed = new ScriptedBed(Behavior.STRONG, 1);
     bed.connect();
     bed.complete(1);
@@ -150,7 +159,7 @@ class VerbsScenarioTest {
 
   /** libvma armed with a stale index: an endless chain of events without completions. */
   @Test
-  void shouldSurviveB08ArmThatAlwaysNotifies() {
+  void required_A09_anArmThatAlwaysNotifiesDoesNotSpin() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
     final ScriptedCq cq = bed.cq();
     cq.hook(
@@ -172,9 +181,66 @@ class VerbsScenarioTest {
     bed.assertDelivered(1);
   }
 
+  /** UCX polled a queue along two paths of which one kept no index: events without completions. */
+  @Test
+  void required_A07_whateverPollsAQueueLeavesNoEventForWhatItTook() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.STRONG, 30);
+    final Endpoint other = bed.createEndpoint(bed.evd, 4);
+    bed.complete(20);
+    assertThat(bed.evd.drain(bed, 5)).isEqualTo(5);
+    bed.enable();
+    bed.complete(5);
+    bed.settle();
+    bed.evd.disable();
+    bed.complete(3);
+    final CompletableFuture<DrainReport> closed =
+        other.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).as("which polls too").isCompleted();
+    assertThat(bed.evd.drain(bed, 100)).isEqualTo(3);
+    bed.enable();
+    bed.complete(2);
+    bed.settle();
+    bed.assertDelivered(30);
+    assertThat(bed.evd.statistics().spurious()).isZero();
+  }
+
+  /** UCX slept over completions that were polled and that nobody had got yet. */
+  @Test
+  void required_E11_completionsInTheStashNeedNoNotification() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 68);
+    bed.cq().notifies(Notify.NEVER);
+    final Endpoint other = bed.createEndpoint(bed.evd, 4);
+    bed.complete(5);
+    final CompletableFuture<DrainReport> closed =
+        other.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).as("it stashed those of the other endpoint").isCompleted();
+    bed.enable();
+    bed.assertDelivered(5);
+
+    bed.evd.disable();
+    bed.complete(3);
+    bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bed.settle();
+    assertThat(bed.cq().size()).as("in the stash").isZero();
+    bed.assertDelivered(5);
+    assertThat(bed.evd.postSoftwareEvent("new")).isEqualTo(Outcome.SUCCESS);
+    bed.settle();
+    bed.assertDelivered(8);
+
+    bed.complete(60); // the budget ends in the middle of the last batch
+    for (int i = 0; i < 10; i++) {
+      assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+    }
+    bed.cq().notifyNow();
+    bed.settle();
+    bed.assertDelivered(68);
+  }
+
   /** libfabric's trywait did not look at the software queue. */
   @Test
-  void shouldSurviveB12SoftwareEventBetweenDrainAndSleep() {
+  void required_A03_aSoftwareEventBetweenDrainAndSleepIsServed() {
     for (final Point point : Point.values()) {
       final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
       final int[] left = {2};
@@ -192,9 +258,57 @@ class VerbsScenarioTest {
     }
   }
 
+  /** siw looked at the arm, and cleared it after the consumer had armed anew. */
+  @ParameterizedTest
+  @EnumSource
+  void required_A04_anArmThatTheProducerClearsIsMadeAgain(final SecondArm second) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withSecondArm(second), 3);
+    final ScriptedCq cq = bed.cq();
+    bed.enable();
+    cq.addSilently(bed.qp().takeReceive());
+    cq.notifyNow(); // the queue is polled for another reason, and armed
+    bed.settle();
+    bed.assertDelivered(1);
+    assertThat(cq.isArmed()).isTrue();
+    cq.loseArms();
+    bed.complete(1); // finds no arm
+    cq.notifyNow(); // of the first one
+    bed.settle();
+    bed.assertDelivered(2);
+    assertThat(cq.isArmed()).isTrue();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(3);
+  }
+
+  /** IPoIB cannot poll once it has armed: what the arm returns must be enough to go on. */
+  @ParameterizedTest
+  @EnumSource
+  void required_A02_aHintOfMissedCompletionsIsEnoughToGoOn(final ArmedAfterHint armed) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withHint(Hint.EXACT, armed), 2);
+    final ScriptedCq cq = bed.cq();
+    bed.enable();
+    final boolean[] added = {false};
+    cq.hook(
+        point -> {
+          if (point == Point.ARM && !added[0]) {
+            added[0] = true;
+            cq.addSilently(bed.qp().takeReceive());
+          }
+        });
+    cq.notifyNow();
+    assertThat(bed.jdapl.turn()).isTrue();
+    bed.assertDelivered(1);
+    assertThat(bed.jdapl.turn()).as("once is enough").isFalse();
+    assertThat(cq.isArmed()).isTrue();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(2);
+  }
+
   /** perftest got an event, armed, polled 16 of 32, and slept. */
   @Test
-  void shouldSurviveB16MoreCompletionsThanOneBatch() {
+  void required_A05_moreCompletionsThanOneBatchAreAllDelivered() {
     for (final Behavior behavior : new Behavior[] {Behavior.WEAK, Behavior.STRONG}) {
       final ScriptedBed bed = new ScriptedBed(behavior, 33);
       bed.enable();
@@ -209,7 +323,7 @@ class VerbsScenarioTest {
 
   /** bnxt_re of the kernel returns a hint and does not arm. */
   @Test
-  void shouldSurviveB18HintWithoutArm() {
+  void required_A02_aHintWithoutAnArmIsFollowedByAnArm() {
     for (final ArmedAfterHint armed :
         new ArmedAfterHint[] {ArmedAfterHint.NO, ArmedAfterHint.UNKNOWN}) {
       final ScriptedBed bed = new ScriptedBed(Behavior.WEAK.withHint(Hint.EXACT, armed), 4);
@@ -234,9 +348,46 @@ class VerbsScenarioTest {
     }
   }
 
+  /** After a disconnect with nothing outstanding a consumer waited for a completion, for ever. */
+  @Test
+  void required_T01_aDisconnectedEndpointWithNothingOutstandingClosesAtOnce() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    bed.connect();
+    bed.enable();
+    bed.complete(2);
+    bed.device.cmId(0).event(CmEventType.DISCONNECTED);
+    bed.settle();
+    bed.assertDelivered(2);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).as("without time").isCompleted();
+    assertThat(closed.join().requests()).isEmpty();
+  }
+
+  /** A sender that only tried again made no progress, because nobody polled for it. */
+  @Test
+  void required_U04_requestsAreFreeAgainThoughTheConsumerOnlyPosts() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    bed.connect();
+    bed.enable();
+    final Segments message = new Segments(1).add(bed.lmr, 0, 8);
+    for (int round = 0; round < 10; round++) {
+      int accepted = 0;
+      while (bed.endpoint.postSend(message, accepted, null, CompletionFlags.SUPPRESS)
+          == Outcome.SUCCESS) {
+        accepted++;
+      }
+      assertThat(accepted).as("in round %d", round).isPositive();
+      bed.qp().completeSignaledSends();
+      bed.settle();
+    }
+    assertThat(bed.cookies).as("all suppressed").isEmpty();
+  }
+
   /** A post to a queue pair in error notifies on the poster's stack, who holds his own lock. */
   @Test
-  void shouldSurviveB21NotificationInsideAPost() {
+  void required_U02_aNotificationInsideAPostRunsNoUpcall() {
     final ReentrantLock consumersLock = new ReentrantLock();
     final ScriptedBed bed =
         new ScriptedBed(Behavior.WEAK, 8) {
@@ -265,7 +416,7 @@ class VerbsScenarioTest {
 
   /** The same, where the poster is a handler. */
   @Test
-  void shouldSurviveB21NotificationInsideAPostInsideAnUpcall() {
+  void required_U02_aNotificationInsideAPostOfAnUpcallDoesNotNest() {
     final int[] depth = {0};
     final ScriptedBed bed =
         new ScriptedBed(Behavior.WEAK, 4) {
@@ -288,7 +439,7 @@ class VerbsScenarioTest {
 
   /** bnxt_re returned more completions than asked for, beyond the end of the buffer. */
   @Test
-  void shouldSurviveB22MoreCompletionsThanAskedFor() {
+  void required_P04_moreCompletionsThanAskedForAreAllDelivered() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 100);
     bed.enable();
     for (int surplus = 0; surplus < 40; surplus += 7) {
@@ -302,9 +453,66 @@ class VerbsScenarioTest {
     assertThat(bed.cq().overlaps()).isZero();
   }
 
+  /** An iterator of completions moved on twice at its end, and kept its lock when it failed. */
+  @Test
+  void required_P04_whatAPollTookBeforeItFailedIsHandedOutOnce() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 4);
+    bed.enable();
+    final int[] failures = {2};
+    bed.cq()
+        .hook(
+            point -> {
+              if (point == Point.POLLED && failures[0]-- > 0) {
+                throw new VerbsException(
+                    "poll_cq", "cq", VerbsException.ENODEV, "as the test says");
+              }
+            });
+    for (int i = 1; i <= 3; i++) {
+      bed.complete(1);
+      bed.pass(Duration.ofMillis(64));
+      bed.assertDelivered(i);
+    }
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).isCompleted();
+    bed.evd.close();
+    bed.assertDelivered(4); // the last one was flushed
+  }
+
+  /** A queue pair with one completion queue for both directions was cleaned up twice. */
+  @Test
+  void required_T05_aQueuePairWithOneQueueForBothDirectionsIsSweptOnce() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 3);
+    bed.connect();
+    assertThat(bed.qp().sendCq()).isSameAs(bed.qp().recvCq());
+    final Endpoint second = bed.createEndpoint(bed.evd, 3);
+    assertThatThrownBy(() -> bed.createEndpoint(bed.evd, 3))
+        .as("full with %s", second)
+        .isInstanceOf(DatException.class);
+    for (long cookie = 3; cookie < 5; cookie++) {
+      assertThat(bed.endpoint.postSend(bed.lmr, 0, 8, cookie)).isEqualTo(Outcome.SUCCESS);
+    }
+    bed.complete(1);
+    bed.qp().completeSends(1);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).isCompleted();
+    assertThat(closed.join().requests())
+        .extracting(DrainReport.Request::cookie)
+        .containsExactly(ScriptedBed.upTo(5));
+    assertThat(bed.evd.statistics().dropped()).isZero();
+    final Endpoint third = bed.createEndpoint(bed.evd, 3);
+    assertThat(third.state()).isEqualTo(EndpointState.UNCONNECTED);
+    assertThatThrownBy(() -> bed.createEndpoint(bed.evd, 3))
+        .as("the room came back once")
+        .isInstanceOf(DatException.class);
+  }
+
   /** An event loop without a bound: one source that never runs dry, and another. */
   @Test
-  void shouldSurviveB23SourceThatNeverRunsDry() {
+  void required_U11_aQueueThatNeverRunsDryStarvesNoOther() {
     final ScriptedBed[] endless = {null};
     final ScriptedBed bed =
         new ScriptedBed(Behavior.WEAK, 32) {
@@ -355,7 +563,7 @@ class VerbsScenarioTest {
 
   /** The same, where the one that never runs dry is a chain of software events. */
   @Test
-  void shouldSurviveB23SoftwareEventsThatNeverRunDry() {
+  void required_U11_softwareEventsThatNeverRunDryStarveNoCompletion() {
     final ScriptedBed bed =
         new ScriptedBed(Behavior.WEAK, 8) {
           @Override

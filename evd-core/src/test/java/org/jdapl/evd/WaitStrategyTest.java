@@ -143,6 +143,24 @@ class WaitStrategyTest {
     }
   }
 
+  /** An interrupt that a handler left would end each sleep at once: a spin for ever. */
+  @ParameterizedTest
+  @EnumSource
+  void shouldSleepAgainAfterAnInterrupt(final Delivery delivery) throws InterruptedException {
+    try (Waiter waiter = new Waiter(WaitStrategy.SPIN_THEN_BLOCK, delivery)) {
+      waiter.postAndAwaitUpcall();
+      final Thread dispatcher = waiter.dispatcher.get();
+      dispatcher.interrupt();
+      final long deadline = System.nanoTime() + BOUND.toNanos();
+      while (dispatcher.isInterrupted() || !waiter.sleeps()) {
+        assertThat(System.nanoTime() - deadline).as("it spins").isNegative();
+        Thread.onSpinWait();
+      }
+      waiter.postAndAwaitUpcall();
+      assertThat(waiter.dispatcher.get()).as("the same thread").isSameAs(dispatcher);
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void shouldEndTheThreadOfEachStrategy(final WaitStrategy strategy) throws InterruptedException {

@@ -42,7 +42,8 @@ final class Doctor implements Callable<Integer> {
       if (finding.problem() == null) {
         out.printf("  ok    %s: %s%n", finding.what(), finding.found());
       } else {
-        out.printf("  FAIL  %s: %s%n", finding.what(), finding.problem().cause());
+        final String mark = diagnosis.isUsable() ? "warn" : "FAIL";
+        out.printf("  %s  %s: %s%n", mark, finding.what(), finding.problem().cause());
         out.printf("        %s%n", "to do: " + finding.problem().remedy());
       }
     }

@@ -26,7 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Stress.class,
       Doctor.class
     },
-    footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use."})
+    footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use; 130 interrupted (Ctrl-C)."})
 public final class Main {
 
   @Option(
@@ -50,7 +50,6 @@ public final class Main {
 
   static CommandLine commandLine() {
     return new CommandLine(new Main())
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler((exception, arguments) -> wrongUse(exception))
         .setExecutionExceptionHandler((exception, command, parsed) -> failure(exception, command));
   }

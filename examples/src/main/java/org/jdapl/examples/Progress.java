@@ -71,7 +71,7 @@ public final class Progress implements AutoCloseable {
       final Unit unit,
       final long total,
       final LongSupplier done) {
-    final boolean isBar = Boolean.getBoolean(TERMINAL);
+    final boolean isBar = isTerminal();
     final Progress progress = new Progress(to, what, unit, total, done, isBar);
     progress.timer.schedule(
         new TimerTask() {
@@ -85,13 +85,26 @@ public final class Progress implements AutoCloseable {
     return progress;
   }
 
+  /** Whether errors go to a terminal, so that a line may be printed over the one before. */
+  public static boolean isTerminal() {
+    return Boolean.getBoolean(TERMINAL);
+  }
+
+  /**
+   * What to print to have a line over the one before it, cut off where it is too long: a terminal
+   * keeps each line that is longer than it is wide.
+   */
+  public static String overwriting(final String line) {
+    return "\r" + padded(line);
+  }
+
   private synchronized void print() {
     if (isClosed) {
       return;
     }
     final String line = line(what, unit, done.getAsLong(), total, System.nanoTime() - start, isBar);
     if (isBar) {
-      to.print("\r" + padded(line));
+      to.print(overwriting(line));
       to.flush();
       isShown = true;
     } else {

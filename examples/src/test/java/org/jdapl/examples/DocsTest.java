@@ -28,7 +28,8 @@ class DocsTest {
         Files.readString(MODULE.resolve("src/test/java/org/jdapl/examples/testkit/EchoTest.java"));
 
     assertThat(between(guide, "```java\n", "```"))
-        .isEqualTo(between(source, "// tag::test[]\n", "// end::test[]").stripIndent());
+        .isEqualTo(
+            between(source, "// tag::test[]\n", "// end::test[]").stripIndent().strip() + "\n");
   }
 
   private static String between(final String text, final String start, final String end) {

@@ -50,6 +50,7 @@ class MainTest {
 
     assertThat(run.status()).isZero();
     assertThat(run.out()).contains("Usage: examples/run " + command);
+    assertThat(run.out().lines()).allMatch(line -> line.length() < 80);
     assertThat(run.err()).isEmpty();
   }
 

@@ -52,6 +52,12 @@ class ProgressTest {
   }
 
   @Test
+  void shouldOverwriteALineAndNeverMoreThanOne() {
+    assertThat(Progress.overwriting("short")).isEqualTo("\rshort" + " ".repeat(74));
+    assertThat(Progress.overwriting("x".repeat(200))).isEqualTo("\r" + "x".repeat(79));
+  }
+
+  @Test
   void shouldNeverSayAllBeforeAllIsDone() {
     assertThat(line(999_999, 1_000_000, 1)).startsWith("copying  99%");
   }

@@ -558,6 +558,32 @@ public abstract class EventContract extends Contract {
         .isEqualTo(tries - 1);
   }
 
+  @Test
+  void required_E06_aRefusedRequestLeavesNothingBehind() {
+    final Pair pair = Pair.open(this, 1, EndpointAttributes.defaults().withMaxDtos(0, 0));
+    pair.active.enable();
+    final int tries = 5;
+    final List<Endpoint> actives = new ArrayList<>();
+    for (int i = 0; i < tries; i++) {
+      actives.add(pair.active.endpoint);
+      pair.ask();
+      pair.renewActive();
+    }
+    await(
+        () -> actives.stream().filter(pair.active::ended).count() == tries - 1,
+        "the refusal of all requests but the one that the EVD has room for");
+    pair.passive.enable();
+    await(() -> pair.passive.established(), "the one that had room");
+
+    actives.forEach(Endpoint::close);
+    pair.passive.endpoint.close();
+    pair.psp.close();
+    pair.passive.evd.close();
+    pair.passive.lmr.close();
+    pair.passive.pz.close();
+    pair.passive.adapter.close(); // is refused while a request lives
+  }
+
   // E07: the async EVD
 
   @Test

@@ -2,13 +2,18 @@ package org.jdapl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.junit.jupiter.api.Test;
@@ -63,6 +68,48 @@ public abstract class EventThreadsContract extends Contract {
       final int mine = poster;
       assertThat(seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
           .as(why("poster " + poster + ": its own order, none lost, none twice"))
+          .extracting(Post::number)
+          .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
+    }
+  }
+
+  @Test
+  void required_E02_aDequeuerSeesEachProducerInOrderThoughTheyRace() {
+    final int posters = 3;
+    final int each = 1000;
+    final int refused = 50;
+    final Side side = new Side(this, 4096, EndpointAttributes.defaults().withMaxDtos(0, 0));
+    final Runnable connector =
+        () -> {
+          for (int i = 0; i < refused; i++) {
+            side.newEndpoint().connect(side.adapter.address(), 1, Pair.CONNECT, null);
+          }
+        };
+    final List<CompletableFuture<Void>> producers = new ArrayList<>();
+    producers.add(inBackground(connector));
+    for (int i = 0; i < posters; i++) {
+      final int poster = i;
+      producers.add(inBackground(() -> postNumbered(side.evd, poster, each)));
+    }
+
+    awaitTaking(
+        side.seen,
+        () -> side.seen.count() >= posters * each + refused,
+        "all posts, and the refusals of endpoints that nobody listens to");
+
+    producers.forEach(producer -> await(producer, "the end of a producer"));
+    assertThat(side.seen.takeAll()).as(why("none twice")).isZero();
+    final List<Object> connections = new ArrayList<>();
+    side.seen.events().stream()
+        .filter(event -> event.stream() == EventStream.CONNECTION)
+        .forEach(event -> connections.add(event.source()));
+    assertThat(connections).as(why("one for each endpoint")).doesNotHaveDuplicates();
+    assertThat(connections).hasSize(refused);
+    for (int i = 0; i < posters; i++) {
+      final int mine = i;
+      assertThat(
+              side.seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
+          .as(why("poster " + mine + ": its own order, none lost, none twice"))
           .extracting(Post::number)
           .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
     }

@@ -8,9 +8,11 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import org.jdapl.examples.AdapterOption;
 import org.jdapl.examples.Progress;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -23,7 +25,8 @@ import picocli.CommandLine.Spec;
     description = {
       "A sender reads SOURCE and writes it into a receiver's memory, as long as it has",
       "credits; the receiver writes TARGET. Both compute a digest, which are compared.",
-      "TARGET gets its name when it is complete. Permissions and times are not copied."
+      "TARGET gets its name when it is complete. It has the permissions of SOURCE,",
+      "less those of the umask; owner and times are not copied."
     },
     sortOptions = false)
 public final class Copy implements Callable<Integer> {
@@ -44,12 +47,7 @@ public final class Copy implements Callable<Integer> {
       })
   private boolean force;
 
-  @Option(
-      names = "--ia",
-      paramLabel = "NAME",
-      defaultValue = "sim",
-      description = "The interface adapter to open (${DEFAULT-VALUE}).")
-  private String ia;
+  @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
 
@@ -85,8 +83,8 @@ public final class Copy implements Callable<Integer> {
 
   private Sender.Result copy(final Source source, final Target target)
       throws CopyException, InterruptedException {
-    try (Receiver receiver = new Receiver(ia, SERVICE, target);
-        Sender sender = new Sender(ia, source);
+    try (Receiver receiver = new Receiver(ia.name(), SERVICE, target, Link.PATIENCE);
+        Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
         Progress progress =
             Progress.start(
                 spec.commandLine().getErr(),
@@ -97,7 +95,7 @@ public final class Copy implements Callable<Integer> {
       final Thread hook = new Thread(() -> interrupt(target, progress), "copy-interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
-        target.open();
+        target.open(source.permissions());
         return copy(sender, receiver);
       } finally {
         target.close();

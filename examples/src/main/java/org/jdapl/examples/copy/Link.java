@@ -13,6 +13,7 @@ import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.Dat;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
@@ -33,8 +34,8 @@ import org.jdapl.dat.ProtectionZone;
  *
  * <p>Its handler does no more than to put the news into an inbox. A thread of the consumer's own
  * takes them out, and does all that may block there: the handler holds the turn of its EVD, and a
- * slow disk must not keep it. The inbox needs no bound of its own: what may be in it is bounded by
- * the requests that may be open and by the credits.
+ * slow disk must not keep it. The inbox needs no bound of its own: a receive is posted again, and a
+ * slot is written again, only after its news was taken.
  */
 final class Link implements AutoCloseable {
 
@@ -42,8 +43,12 @@ final class Link implements AutoCloseable {
   static final int SLOT_BYTES = 256 << 10;
 
   /** A chunk or a credit for each slot, and the last word. */
-  private static final int MESSAGES = SLOTS + 2;
+  static final int MESSAGES = SLOTS + 2;
 
+  /** How long the peer may be silent. */
+  static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final int PATIENCE_STEPS = 60;
   private static final String HELLO = "jDAPL copy 1";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
@@ -54,8 +59,12 @@ final class Link implements AutoCloseable {
   /** The connection stands. Of the side that connected: where the ring of the peer is. */
   record Established(int rmrContext, long address) implements News {}
 
-  /** A message of the peer. */
-  record Arrived(Message message) implements News {}
+  /**
+   * A message of the peer.
+   *
+   * @param number of the receive it came in.
+   */
+  record Arrived(Message message, int number) implements News {}
 
   /** What was in a slot is in the peer's slot. */
   record Written(int slot, long bytes) implements News {}
@@ -63,6 +72,7 @@ final class Link implements AutoCloseable {
   /** The connection is of no use any more. */
   record Ended(String why) implements News {}
 
+  private final Duration patience;
   private final InterfaceAdapter adapter;
   private final Evd evd;
   private final Endpoint endpoint;
@@ -75,9 +85,11 @@ final class Link implements AutoCloseable {
   /**
    * Opens an adapter.
    *
+   * @param patience how long to wait for news, or for room to send; then the peer counts as gone.
    * @param privileges what may be done to the ring.
    */
-  Link(final String ia, final Privilege... privileges) {
+  Link(final String ia, final Duration patience, final Privilege... privileges) {
+    this.patience = patience;
     adapter = Dat.open(ia);
     try {
       evd =
@@ -134,13 +146,25 @@ final class Link implements AutoCloseable {
             ring, offset, length, peer.rmrContext(), peer.address() + offset, slot));
   }
 
-  /** Sends a message; waits for room, which comes, for each request completes. */
-  void send(final Message message) throws InterruptedException {
-    final int number = freeMessages.take();
+  /** Sends a message; waits for room, which comes as long as the peer receives. */
+  void send(final Message message) throws CopyException, InterruptedException {
+    final Integer number = isEnded ? freeMessages.poll() : await(freeMessages);
+    if (number == null) {
+      throw new CopyException(silence());
+    }
     final ByteBuffer buffer = message(number);
     message.encode(buffer);
     posted(
         endpoint.postSend(messages, (long) number * Message.MAX_BYTES, buffer.position(), number));
+  }
+
+  /** Sends the last word, if the peer may still hear it. */
+  void tell(final Message message) throws InterruptedException {
+    try {
+      send(message);
+    } catch (final CopyException | DatException e) {
+      // there is no connection any more, or a peer that does not receive
+    }
   }
 
   private void postReceive(final int number) {
@@ -164,12 +188,29 @@ final class Link implements AutoCloseable {
     return noted(inbox.poll());
   }
 
-  /** The next news; waits for them. */
+  /** The next news; waits for them, and when none come in time, that is the end. */
   News take() throws InterruptedException {
-    return noted(inbox.take());
+    final News news = await(inbox);
+    return noted(news != null ? news : new Ended(silence()));
+  }
+
+  private String silence() {
+    return "the peer was silent for " + patience.toSeconds() + " s";
+  }
+
+  /** In steps: a process that was stopped meanwhile loses no more than one of them. */
+  private <T> T await(final BlockingQueue<T> queue) throws InterruptedException {
+    T found = null;
+    for (int step = 0; step < PATIENCE_STEPS && found == null; step++) {
+      found = queue.poll(patience.toNanos() / PATIENCE_STEPS, TimeUnit.NANOSECONDS);
+    }
+    return found;
   }
 
   private News noted(final News news) {
+    if (news instanceof Arrived arrived) {
+      postReceive(arrived.number());
+    }
     isEnded |= news instanceof Ended;
     return news;
   }
@@ -238,18 +279,15 @@ final class Link implements AutoCloseable {
         return;
       }
       switch (event.operation()) {
-        case RECEIVE -> {
-          arrived(message(number).limit((int) event.transferredLength()));
-          postReceive(number);
-        }
+        case RECEIVE -> arrived(number, (int) event.transferredLength());
         case RDMA_WRITE -> inbox.add(new Written(number, event.transferredLength()));
         case SEND, RDMA_READ -> {}
       }
     }
 
-    private void arrived(final ByteBuffer bytes) {
+    private void arrived(final int number, final int length) {
       try {
-        inbox.add(new Arrived(Message.decode(bytes)));
+        inbox.add(new Arrived(Message.decode(message(number).limit(length)), number));
       } catch (final CopyException e) {
         end(e.getMessage());
       }

@@ -3,7 +3,6 @@ package org.jdapl.examples.copy;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import org.jdapl.dat.DatException;
 import org.jdapl.dat.Privilege;
 
 /** Lets a sender write into its memory, and writes that into a file. */
@@ -17,9 +16,9 @@ final class Receiver implements AutoCloseable {
   private long position;
   private boolean isComplete;
 
-  Receiver(final String ia, final long service, final Target target) {
+  Receiver(final String ia, final long service, final Target target, final Duration patience) {
     this.target = target;
-    link = new Link(ia, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
+    link = new Link(ia, patience, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
     try {
       link.listen(service);
     } catch (final RuntimeException e) {
@@ -44,7 +43,7 @@ final class Receiver implements AutoCloseable {
       throw e;
     } finally {
       if (!isComplete) {
-        tell(Message.failed(problem));
+        link.tell(Message.failed(problem));
       }
       link.awaitEnd(END_BOUND); // the sender ends it, when it heard the last message
     }
@@ -98,14 +97,6 @@ final class Receiver implements AutoCloseable {
     }
     target.complete();
     isComplete = true;
-  }
-
-  private void tell(final Message message) throws InterruptedException {
-    try {
-      link.send(message);
-    } catch (final DatException e) {
-      // there is no connection any more
-    }
   }
 
   /** Gives up, if it has not ended by itself. From any thread. */

@@ -40,9 +40,9 @@ final class Sender implements AutoCloseable {
   private Link.Established peer;
   private String receipt;
 
-  Sender(final String ia, final Source source) {
+  Sender(final String ia, final Source source, final Duration patience) {
     this.source = source;
-    link = new Link(ia, Privilege.LOCAL_READ);
+    link = new Link(ia, patience, Privilege.LOCAL_READ);
   }
 
   /** How many bytes are in the receiver's memory, or were. From any thread. */
@@ -62,7 +62,7 @@ final class Sender implements AutoCloseable {
       throw e;
     } finally {
       if (receipt == null) {
-        tell(Message.failed(problem));
+        link.tell(Message.failed(problem));
       }
       end();
     }
@@ -150,14 +150,6 @@ final class Sender implements AutoCloseable {
       case DONE -> receipt = message.text();
       case FAILED -> throw new CopyException(message.text());
       case CHUNK, END -> throw new CopyException("the receiver sent " + message);
-    }
-  }
-
-  private void tell(final Message message) throws InterruptedException {
-    try {
-      link.send(message);
-    } catch (final DatException e) {
-      // there is no connection any more
     }
   }
 

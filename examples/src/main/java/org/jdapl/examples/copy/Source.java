@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 
 /** The file that is read. It must keep the size it had when it was opened. */
 final class Source implements AutoCloseable {
@@ -15,10 +17,16 @@ final class Source implements AutoCloseable {
   private final String name;
   private final ReadableByteChannel channel;
   private final long size;
+  private final FileAttribute<?>[] permissions;
   private long position;
 
-  Source(final String name, final ReadableByteChannel channel, final long size) {
+  Source(
+      final String name,
+      final ReadableByteChannel channel,
+      final long size,
+      final FileAttribute<?>... permissions) {
     this.name = name;
+    this.permissions = permissions;
     this.channel = channel;
     this.size = size;
   }
@@ -32,9 +40,10 @@ final class Source implements AutoCloseable {
       if (!attributes.isRegularFile()) { // before it is opened: that may wait, or do something
         throw new CopyException("cannot read " + path + ": it is not a regular file");
       }
+      final FileAttribute<?>[] permissions = permissions(path);
       final FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
       try {
-        return new Source(path.toString(), channel, channel.size());
+        return new Source(path.toString(), channel, channel.size(), permissions);
       } catch (final IOException e) {
         channel.close();
         throw e;
@@ -44,12 +53,26 @@ final class Source implements AutoCloseable {
     }
   }
 
+  private static FileAttribute<?>[] permissions(final Path path) throws IOException {
+    if (!path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      return new FileAttribute<?>[0];
+    }
+    return new FileAttribute<?>[] {
+      PosixFilePermissions.asFileAttribute(Files.getPosixFilePermissions(path))
+    };
+  }
+
   private static CopyException failed(final String name, final IOException e) {
     return new CopyException("cannot read " + name + ": " + Reason.of(e), e);
   }
 
   long size() {
     return size;
+  }
+
+  /** What a copy is to be created with, so that only those can read it who can read this. */
+  FileAttribute<?>[] permissions() {
+    return permissions.clone();
   }
 
   /** Fills a buffer from its start with what comes next, and flips it: as much as there is room. */

@@ -12,11 +12,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The file that is written: under another name in the same directory, until it is complete. It then
  * gets its name in one step, so that nobody ever sees half of it.
+ *
+ * <p>Unless a file may be replaced, that step is a hard link, which fails if the name is taken; the
+ * other name is removed then. Where there are no hard links, it is a move, and a file that another
+ * process creates at the very moment is replaced.
  */
 final class Target implements AutoCloseable {
 
@@ -27,6 +33,9 @@ final class Target implements AutoCloseable {
     DISCARDED
   }
 
+  /** How much may wait to be forced: the last force must not take long, the sender waits for it. */
+  private static final long UNFORCED_BYTES = 64 << 20;
+
   private final Path path;
   private final Path directory;
   private final boolean force;
@@ -36,6 +45,7 @@ final class Target implements AutoCloseable {
   private Path partial;
 
   private volatile FileChannel channel;
+  private long unforced; // only who writes knows
 
   /**
    * Looks, and changes nothing yet.
@@ -73,25 +83,38 @@ final class Target implements AutoCloseable {
       throw new CopyException("cannot write " + path + ": it is not a regular file");
     }
     if (!force) {
-      throw new CopyException("cannot write " + path + ": it exists; --force replaces it");
+      throw exists();
     }
+  }
+
+  private CopyException exists() {
+    return new CopyException("cannot write " + path + ": it exists; --force replaces it");
   }
 
   private CopyException failed(final IOException e) {
     return new CopyException("cannot write " + path + ": " + Reason.of(e), e);
   }
 
-  /** Creates the partial file. */
-  synchronized void open() throws CopyException {
+  /**
+   * Creates the partial file.
+   *
+   * @param permissions of the file, less those of the umask; left out where there are none.
+   */
+  synchronized void open(final FileAttribute<?>... permissions) throws CopyException {
     if (state != State.NEW) {
       throw new CopyException("cannot write " + path + ": given up before it began");
     }
+    final boolean isPosix =
+        directory.getFileSystem().supportedFileAttributeViews().contains("posix");
     while (state == State.NEW) {
       final String name = ".copy-%016x".formatted(ThreadLocalRandom.current().nextLong());
       partial = directory.resolve(name);
       try {
         channel =
-            FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            FileChannel.open(
+                partial,
+                Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+                isPosix ? permissions : new FileAttribute<?>[0]);
         state = State.OPEN;
       } catch (final FileAlreadyExistsException e) {
         // takes another name
@@ -106,7 +129,11 @@ final class Target implements AutoCloseable {
     final int start = from.position();
     try {
       while (from.hasRemaining()) {
-        channel.write(from, position + from.position() - start);
+        unforced += channel.write(from, position + from.position() - start);
+      }
+      if (unforced >= UNFORCED_BYTES) {
+        channel.force(false);
+        unforced = 0;
       }
     } catch (final IOException e) {
       throw failed(e);
@@ -120,12 +147,36 @@ final class Target implements AutoCloseable {
     }
     check();
     try {
+      channel.force(true); // else a crash might leave the name without the bytes
       channel.close(); // may report what could not be written
-      Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
+      name();
     } catch (final IOException e) {
       throw failed(e);
     }
     state = State.COMPLETE;
+    removePartial();
+  }
+
+  private void name() throws CopyException, IOException {
+    if (!force) {
+      try {
+        Files.createLink(path, partial);
+        return;
+      } catch (final FileAlreadyExistsException e) {
+        throw exists();
+      } catch (final IOException | UnsupportedOperationException e) {
+        check(); // there are no links here; or what else is wrong will be found soon
+      }
+    }
+    Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private void removePartial() {
+    try {
+      Files.deleteIfExists(partial);
+    } catch (final IOException e) {
+      System.err.println("cannot remove " + partial + ": " + Reason.of(e));
+    }
   }
 
   /**
@@ -140,11 +191,7 @@ final class Target implements AutoCloseable {
       } catch (final IOException e) {
         // nobody will read it
       }
-      try {
-        Files.deleteIfExists(partial);
-      } catch (final IOException e) {
-        System.err.println("cannot remove " + partial + ": " + Reason.of(e));
-      }
+      removePartial();
     }
     if (state != State.COMPLETE) {
       state = State.DISCARDED;

@@ -19,10 +19,10 @@ final class Client extends Player {
 
   private final long iterations;
   private final Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
-  private final AtomicLong measured = new AtomicLong(); // only the handler changes it
+  private final AtomicLong roundTrips = new AtomicLong(); // only the handler changes it
   private final CountDownLatch warm = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
-  private long warmUp;
+  private volatile long warmUp;
   private long coldUntil;
   private boolean isWarm;
   private long sentAt;
@@ -50,21 +50,20 @@ final class Client extends Player {
   @Override
   void onMessage() {
     final long now = System.nanoTime();
+    final long made = roundTrips.get() + 1;
+    roundTrips.lazySet(made);
     if (isWarm) {
       nanos.recordValue(now - sentAt);
-      measured.lazySet(measured.get() + 1);
-    } else {
-      warmUp++;
-      if (warmUp == WARM_UP || now - coldUntil >= 0) {
-        isWarm = true;
-        warm.countDown();
+      if (made - warmUp == iterations) {
+        finished.countDown();
+        return;
       }
+    } else if (made == WARM_UP || now - coldUntil >= 0) {
+      isWarm = true;
+      warmUp = made;
+      warm.countDown();
     }
-    if (measured.get() < iterations) {
-      ping();
-    } else {
-      finished.countDown();
-    }
+    ping();
   }
 
   @Override
@@ -73,9 +72,14 @@ final class Client extends Player {
     finished.countDown();
   }
 
-  /** How many round trips were measured. From any thread. */
+  /** How many round trips were made, those to warm up included. From any thread. */
+  long roundTrips() {
+    return roundTrips.get();
+  }
+
+  /** How many round trips were measured, once it is warm. From any thread. */
   long measured() {
-    return measured.get();
+    return roundTrips.get() - warmUp;
   }
 
   /** Opens when those to warm up were made, or something failed. */
@@ -88,7 +92,7 @@ final class Client extends Player {
     return finished;
   }
 
-  /** How many round trips were made before; to be asked when all is done. */
+  /** How many round trips were made to warm up; 0 before that is over. From any thread. */
   long warmUp() {
     return warmUp;
   }

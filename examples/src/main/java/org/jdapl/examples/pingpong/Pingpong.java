@@ -2,14 +2,14 @@ package org.jdapl.examples.pingpong;
 
 import java.io.PrintWriter;
 import java.util.Locale;
-import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.jdapl.dat.Dat;
-import org.jdapl.dat.DatException;
-import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.dat.ReturnType;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jdapl.evd.Jdapl;
 import org.jdapl.evd.WaitStrategy;
+import org.jdapl.examples.AdapterOption;
 import org.jdapl.examples.Progress;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
@@ -17,10 +17,13 @@ import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.VerbsProvider;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * Measures round trips.
@@ -32,8 +35,8 @@ import picocli.CommandLine.Spec;
     name = "pingpong",
     header = "Measures how long a message and its answer take.",
     description = {
-      "A client sends a message, and the next one when a server answered. Each side has",
-      "a dispatcher of its own."
+      "A client sends a message, and the next one when a server answered. Each side",
+      "has a dispatcher of its own."
     },
     sortOptions = false)
 public final class Pingpong implements Callable<Integer> {
@@ -50,11 +53,27 @@ public final class Pingpong implements Callable<Integer> {
     }
   }
 
+  /** Picocli's own converter would name the constants, not what is to be written. */
+  private static final class WaitConverter implements ITypeConverter<Wait> {
+
+    @Override
+    public Wait convert(final String value) {
+      return Stream.of(Wait.values())
+          .filter(wait -> wait.toString().equalsIgnoreCase(value))
+          .findFirst()
+          .orElseThrow(
+              () ->
+                  new TypeConversionException(
+                      "expected spin, park or channel but was '" + value + "'"));
+    }
+  }
+
   private static final long SERVICE = 4713;
   private static final long MAX_ITERATIONS = 1_000_000_000_000L;
   private static final int MAX_SIZE = 16 << 20;
   private static final int SPINNING = 2;
-  private static final long STALL_SECONDS = 20;
+  private static final long LOOK_MILLIS = 100;
+  private static final int STALL_LOOKS = 200;
 
   @Option(
       names = "--iterations",
@@ -74,6 +93,7 @@ public final class Pingpong implements Callable<Integer> {
       names = "--wait",
       paramLabel = "HOW",
       defaultValue = "park",
+      converter = WaitConverter.class,
       description = {
         "How a dispatcher waits (${DEFAULT-VALUE}):",
         "spin     spin all the time; takes a core for each",
@@ -88,12 +108,7 @@ public final class Pingpong implements Callable<Integer> {
       description = "Print one JSON object and nothing else, times in nanoseconds.")
   private boolean json;
 
-  @Option(
-      names = "--ia",
-      paramLabel = "NAME",
-      defaultValue = "sim",
-      description = "The interface adapter to open (${DEFAULT-VALUE}).")
-  private String ia;
+  @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
 
@@ -127,7 +142,7 @@ public final class Pingpong implements Callable<Integer> {
       }
       final Result result =
           new Result(
-              ia,
+              ia.name(),
               wait.toString(),
               size,
               client.warmUp(),
@@ -149,14 +164,17 @@ public final class Pingpong implements Callable<Integer> {
     server.start();
     client.start();
     client.connect(server.address(), SERVICE);
-    final boolean isWarm = client.warm().await(STALL_SECONDS, TimeUnit.SECONDS);
-    if (!isWarm || !measure(client)) {
-      return "no answer for " + STALL_SECONDS + " s after " + client.measured() + " round trips";
+    if (!await(client.warm(), client::roundTrips, STALL_LOOKS) || !measure(client)) {
+      return "no answer for "
+          + STALL_LOOKS * LOOK_MILLIS / 1_000
+          + " s after "
+          + client.roundTrips()
+          + " round trips, those to warm up included";
     }
     return server.failure() != null ? server.failure() : client.failure();
   }
 
-  /** Waits for all round trips; false if one does not end. */
+  /** Waits for all that are measured; false if one does not end. */
   private boolean measure(final Client client) throws InterruptedException {
     final Progress progress =
         Progress.start(
@@ -166,42 +184,46 @@ public final class Pingpong implements Callable<Integer> {
             iterations,
             client::measured);
     try {
-      long before = -1;
-      while (!client.finished().await(STALL_SECONDS, TimeUnit.SECONDS)) {
-        if (client.measured() == before) {
-          return false;
-        }
-        before = client.measured();
-      }
-      return true;
+      return await(client.finished(), client::roundTrips, STALL_LOOKS);
     } finally {
       progress.close();
     }
   }
 
+  /**
+   * Waits as long as a count grows. What counts is how often it looked and saw it stand still, not
+   * the time: a process that was stopped meanwhile goes on.
+   *
+   * @param looks how often it may stand still in a row, 100 ms each time.
+   * @return whether the latch opened.
+   */
+  static boolean await(final CountDownLatch latch, final LongSupplier count, final int looks)
+      throws InterruptedException {
+    long before = count.getAsLong();
+    for (int still = 0; still < looks; still++) {
+      if (latch.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+        return true;
+      }
+      final long now = count.getAsLong();
+      if (now != before) {
+        before = now;
+        still = -1;
+      }
+    }
+    return false;
+  }
+
   private VerbsProvider provider() {
-    final VerbsProvider found =
-        ServiceLoader.load(VerbsProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(provider -> provider.name().equals(ia))
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new DatException(
-                        ReturnType.PROVIDER_NOT_FOUND,
-                        ReturnSubtype.NAME_NOT_REGISTERED,
-                        "no interface adapter is named '"
-                            + ia
-                            + "'; there are "
-                            + Dat.providers()));
+    final String name = ia.name();
+    final VerbsProvider found = Jdapl.with(name).provider();
     if (wait == Wait.CHANNEL && found.delivery() != Delivery.CHANNEL) {
-      if (!ia.equals("sim")) {
-        throw wrong("--wait channel: " + ia + " has no event channels; expected spin or park");
+      if (!name.equals("sim")) {
+        throw wrong("--wait channel: " + name + " has no event channels; expected spin or park");
       }
       return SimFabric.shared().provider(SimModel.DEFAULT.withDelivery(Delivery.CHANNEL));
     }
     if (wait == Wait.PARK && found.delivery() == Delivery.CHANNEL) {
-      throw wrong("--wait park: " + ia + " has event channels; expected spin or channel");
+      throw wrong("--wait park: " + name + " has event channels; expected spin or channel");
     }
     return found;
   }

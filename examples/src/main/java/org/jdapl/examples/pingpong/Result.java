@@ -42,7 +42,8 @@ record Result(
     row(out, "mean", nanos.getMean() / NANOS_PER_MICRO);
     out.println();
     plot(out);
-    out.printf("%n%10s%12s%12s%18s%n", "", "events", "upcalls", "provider calls");
+    out.printf("%nof all round trips, those to warm up included:%n");
+    out.printf("%10s%12s%12s%18s%n", "", "events", "upcalls", "provider calls");
     row(out, "client", client);
     row(out, "server", server);
   }

@@ -27,8 +27,10 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.examples.AdapterOption;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -66,12 +68,7 @@ public final class Quickstart implements Callable<Integer> {
       description = "Threads that post software events (${DEFAULT-VALUE}).")
   private int posters;
 
-  @Option(
-      names = "--ia",
-      paramLabel = "NAME",
-      defaultValue = "sim",
-      description = "The interface adapter to open (${DEFAULT-VALUE}).")
-  private String ia;
+  @Mixin private AdapterOption ia;
 
   @Option(
       names = "--timeout",
@@ -106,7 +103,7 @@ public final class Quickstart implements Callable<Integer> {
   /** Opens both sides, lets them talk, closes all in reverse order. */
   private List<Side> play(final PrintWriter out) throws Exception {
     final Side.Plan plan = new Side.Plan(messages, posters);
-    try (InterfaceAdapter there = Dat.open(ia);
+    try (InterfaceAdapter there = Dat.open(ia.name());
         Evd serverEvd = there.createEvd(EVD_LENGTH, DTO, CONNECTION, CONNECTION_REQUEST, SOFTWARE);
         ProtectionZone serverPz = there.createPz();
         Lmr serverSlots = serverPz.createLmr(memory(Side.SLOTS_BYTES), LOCAL_READ, LOCAL_WRITE);
@@ -114,7 +111,7 @@ public final class Quickstart implements Callable<Integer> {
             serverPz.createLmr(memory(Side.BOARD_BYTES), LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE);
         Endpoint serverEndpoint = there.createEndpoint(serverPz, serverEvd, Side.ATTRIBUTES);
         PublicServicePoint servicePoint = there.createPsp(SERVICE, serverEvd);
-        InterfaceAdapter here = Dat.open(ia);
+        InterfaceAdapter here = Dat.open(ia.name());
         Evd clientEvd = here.createEvd(EVD_LENGTH, DTO, CONNECTION, SOFTWARE);
         ProtectionZone clientPz = here.createPz();
         Lmr clientSlots = clientPz.createLmr(memory(Side.SLOTS_BYTES), LOCAL_READ, LOCAL_WRITE);

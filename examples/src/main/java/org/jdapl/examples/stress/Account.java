@@ -33,7 +33,7 @@ final class Account {
     private void print(final PrintWriter out, final String name) {
       out.printf(
           Locale.ROOT,
-          "  %-20s%14d%14d%14d%14d%14d%n",
+          "  %-18s%12d%12d%12d%12d%11d%n",
           name,
           posted.sum(),
           delivered.sum(),
@@ -115,7 +115,7 @@ final class Account {
 
   void print(final PrintWriter out) {
     out.printf(
-        "%n  %-20s%14s%14s%14s%14s%14s%n",
+        "%n  %-18s%12s%12s%12s%12s%11s%n",
         "", "posted", "delivered", "reported", "suppressed", "missing");
     software.print(out, "SOFTWARE");
     dto.print(out, "DTO");

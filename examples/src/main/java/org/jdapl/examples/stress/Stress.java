@@ -5,8 +5,11 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.evd.Jdapl;
+import org.jdapl.examples.AdapterOption;
+import org.jdapl.examples.Progress;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -17,12 +20,12 @@ import picocli.CommandLine.Spec;
     name = "stress",
     header = "Does everything at once, and balances the books at the end.",
     description = {
-      "Posters of software events, connections with traffic both ways that end in every",
-      "way and begin again, policies that change all the time, dequeues, EVDs that are",
-      "closed in the middle, a slow consumer and one that throws: on real threads, for a",
-      "given time. It checks that each event came once, in order, and no more upcalls at",
-      "once than may be. What is done follows from the seed; what the threads make of it",
-      "does not."
+      "Posters of software events, connections with traffic both ways that end in",
+      "every way and begin again, policies that change all the time, dequeues, EVDs",
+      "that are closed in the middle, a slow consumer and one that throws: on real",
+      "threads, for a given time. It checks that each event came once, in order, and",
+      "no more upcalls at once than may be. What is done follows from the seed; what",
+      "the threads make of it does not."
     },
     sortOptions = false)
 public final class Stress implements Callable<Integer> {
@@ -67,12 +70,7 @@ public final class Stress implements Callable<Integer> {
       description = "Where all choices come from; another one each time by default.")
   private Long seed;
 
-  @Option(
-      names = "--ia",
-      paramLabel = "NAME",
-      defaultValue = "sim",
-      description = "The interface adapter to open (${DEFAULT-VALUE}).")
-  private String ia;
+  @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
 
@@ -87,13 +85,13 @@ public final class Stress implements Callable<Integer> {
     System.setProperty("org.slf4j.simpleLogger.log.org.jdapl.dat.Evd", "off");
 
     final PrintWriter out = spec.commandLine().getOut();
-    out.printf(
-        "stress for %d s, seed %d: %d posters, %d connections, %d dispatchers on %s%n",
-        seconds, chosen, posters, connections, dispatchers, ia);
-    out.flush();
     final Account account = new Account();
-    try (Jdapl jdapl = Jdapl.with(ia).dispatchers(dispatchers).start()) {
+    try (Jdapl jdapl = Jdapl.with(ia.name()).dispatchers(dispatchers).start()) {
       final Arena arena = new Arena(jdapl, dispatchers, account, chosen, posters, connections);
+      out.printf(
+          "stress for %d s, seed %d: %d posters, %d connections, %d dispatchers on %s%n",
+          seconds, chosen, posters, connections, dispatchers, ia.name());
+      out.flush();
       try {
         run(arena, account);
       } finally {
@@ -109,7 +107,7 @@ public final class Stress implements Callable<Integer> {
 
   /** Lets it go on until the time is over or something went wrong. */
   private void run(final Arena arena, final Account account) throws InterruptedException {
-    final boolean terminal = Boolean.getBoolean("jdapl.examples.terminal");
+    final boolean terminal = Progress.isTerminal();
     final PrintWriter err = spec.commandLine().getErr();
     final long start = System.nanoTime();
     final long end = start + TimeUnit.SECONDS.toNanos(seconds);
@@ -123,17 +121,18 @@ public final class Stress implements Callable<Integer> {
       arena.checkProgress(now);
       if (now - nextLine >= 0) {
         final long events = account.delivered();
-        err.printf(
-            Locale.ROOT,
-            "%s%4d s: %,14d events, %,11.0f/s, %,9d wakes, %,8d connections, %,9d policy changes%s",
-            terminal ? "\r" : "",
-            TimeUnit.NANOSECONDS.toSeconds(now - start),
-            events,
-            (events - eventsBefore) * 1e9 / Math.max(1, now - lineBefore),
-            arena.wakes(),
-            account.connections.sum(),
-            account.policyChanges.sum(),
-            terminal ? "" : System.lineSeparator());
+        final String line =
+            line(
+                TimeUnit.NANOSECONDS.toSeconds(now - start),
+                events,
+                (events - eventsBefore) * 1e9 / Math.max(1, now - lineBefore),
+                arena.wakes(),
+                account.connections.sum());
+        if (terminal) {
+          err.print(Progress.overwriting(line));
+        } else {
+          err.println(line);
+        }
         err.flush();
         eventsBefore = events;
         lineBefore = now;
@@ -143,6 +142,23 @@ public final class Stress implements Callable<Integer> {
     if (terminal) {
       err.println();
     }
+  }
+
+  /** How far it is, in 79 columns for the first hours. */
+  static String line(
+      final long seconds,
+      final long events,
+      final double perSecond,
+      final long wakes,
+      final long connections) {
+    return String.format(
+        Locale.ROOT,
+        "%4d s: %,13d events, %,9.0f/s, %,9d wakes, %,7d connections",
+        seconds,
+        events,
+        perSecond,
+        wakes,
+        connections);
   }
 
   private static void printMore(final PrintWriter out, final Account account) {

@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Feature;
 import com.google.common.jimfs.Jimfs;
 import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
@@ -37,6 +39,8 @@ class CopyTest {
 
   private static final int SLOT = Link.SLOT_BYTES;
   private static final int RING = Link.SLOTS * SLOT;
+  private static final Configuration WITHOUT_LINKS =
+      Configuration.unix().toBuilder().setSupportedFeatures(Feature.FILE_CHANNEL).build();
 
   @TempDir private Path directory;
   private Path source;
@@ -150,6 +154,19 @@ class CopyTest {
     assertThat(namesIn(directory)).containsExactly("source", "target");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
+  @DisabledOnOs(OS.WINDOWS)
+  void shouldCopyPermissions(final String permissions) throws IOException {
+    Files.setPosixFilePermissions(source, PosixFilePermissions.fromString(permissions));
+    assumeTrue(Files.isReadable(source));
+
+    assertThat(copy(source, target).status()).isZero();
+
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(target)))
+        .isEqualTo(permissions);
+  }
+
   @Test
   void shouldRefuseADirectoryAsTarget() throws IOException {
     expectRefusal(copy(source, directory, "--force"), directory.toString(), "directory");
@@ -212,6 +229,20 @@ class CopyTest {
 
     expectRefusal(copy(source, target), "exists");
     assertThat(namesIn(directory)).containsExactly("source", "target");
+  }
+
+  @Test
+  void shouldCopyWhereThereAreNoLinks() throws IOException {
+    try (FileSystem disk = Jimfs.newFileSystem(WITHOUT_LINKS)) {
+      final Path from = randomFile(disk.getPath("/source"), SLOT + 1);
+      final Path to = disk.getPath("/target");
+
+      assertThat(copy(from, to)).extracting(Run::status, Run::err).containsExactly(0, "");
+
+      assertThat(Files.mismatch(from, to)).isEqualTo(-1);
+      assertThat(copy(from, to).err()).contains("exists");
+      assertThat(namesIn(disk.getPath("/"))).containsExactly("source", "target", "work");
+    }
   }
 
   @Test

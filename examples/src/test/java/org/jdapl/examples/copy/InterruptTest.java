@@ -52,8 +52,9 @@ class InterruptTest {
             .redirectOutput(output.toFile())
             .start();
     try {
-      while (copy.isAlive() && partialBytes() == 0) { // bounded by the time-out of the test
-        Thread.onSpinWait();
+      boolean isEnded = false;
+      while (!isEnded && partialBytes() == 0) {
+        isEnded = copy.waitFor(1, TimeUnit.MILLISECONDS); // heeds the time-out of the test
       }
       assertThat(new ProcessBuilder("kill", "-" + signal, "" + copy.pid()).start().waitFor())
           .isZero();

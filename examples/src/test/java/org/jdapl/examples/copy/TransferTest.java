@@ -1,6 +1,7 @@
 package org.jdapl.examples.copy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.io.IOException;
@@ -82,8 +83,8 @@ class TransferTest {
   private void expectFailure(final Zeros read, final long size, final String... words)
       throws Exception {
     try (Target target = target();
-        Receiver receiver = new Receiver("sim", SERVICE, target);
-        Sender sender = new Sender("sim", new Source("zeros", read, size))) {
+        Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE);
+        Sender sender = new Sender("sim", new Source("zeros", read, size), Link.PATIENCE)) {
       final CompletableFuture<CopyException> received = receive(receiver);
 
       assertThat(
@@ -118,8 +119,8 @@ class TransferTest {
   private CopyException play(final Play play) throws Exception {
     final CopyException failure;
     try (Target target = target();
-        Receiver receiver = new Receiver("sim", SERVICE, target);
-        Link link = new Link("sim", Privilege.LOCAL_READ)) {
+        Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE);
+        Link link = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ)) {
       final CompletableFuture<CopyException> received = receive(receiver);
       link.connect(receiver.address(), SERVICE);
       play.with(link, (Link.Established) link.take());
@@ -144,7 +145,7 @@ class TransferTest {
   }
 
   private interface Play {
-    void with(Link link, Link.Established peer) throws InterruptedException;
+    void with(Link link, Link.Established peer) throws Exception;
   }
 
   @Test
@@ -188,9 +189,9 @@ class TransferTest {
   @Test
   void shouldTakeOneSenderOnly() throws Exception {
     try (Target target = target();
-        Receiver receiver = new Receiver("sim", SERVICE, target);
-        Link first = new Link("sim", Privilege.LOCAL_READ);
-        Link second = new Link("sim", Privilege.LOCAL_READ)) {
+        Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE);
+        Link first = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ);
+        Link second = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ)) {
       first.connect(receiver.address(), SERVICE);
       assertThat(first.take()).isInstanceOf(Link.Established.class);
 
@@ -203,7 +204,7 @@ class TransferTest {
   @Test
   void shouldRejectWhoIsNoSender() throws Exception {
     try (Target target = target();
-        Receiver receiver = new Receiver("sim", SERVICE, target);
+        Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE);
         InterfaceAdapter stranger = Dat.open("sim");
         Evd evd = stranger.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
         ProtectionZone pz = stranger.createPz();
@@ -226,9 +227,9 @@ class TransferTest {
   @Test
   void shouldEndWhenTheSenderIsGone() throws Exception {
     try (Target target = target();
-        Receiver receiver = new Receiver("sim", SERVICE, target)) {
+        Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE)) {
       final CompletableFuture<CopyException> received = receive(receiver);
-      try (Link link = new Link("sim", Privilege.LOCAL_READ)) {
+      try (Link link = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ)) {
         link.connect(receiver.address(), SERVICE);
         link.take();
         link.send(Message.chunk(0, 1, 0));
@@ -240,8 +241,10 @@ class TransferTest {
 
   @Test
   void shouldEndWhenTheReceiverIsGone() throws Exception {
-    try (Sender sender = new Sender("sim", new Source("zeros", new Zeros(1, null), 1))) {
-      final Link link = new Link("sim", Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
+    try (Sender sender =
+        new Sender("sim", new Source("zeros", new Zeros(1, null), 1), Link.PATIENCE)) {
+      final Link link =
+          new Link("sim", Link.PATIENCE, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
       link.listen(SERVICE);
       final CompletableFuture<CopyException> sent =
           CompletableFuture.supplyAsync(
@@ -251,6 +254,57 @@ class TransferTest {
       assertThat(link.take()).isInstanceOf(Link.Arrived.class);
       link.close();
       assertThat(sent.get()).hasMessageContaining("the connection ended");
+    }
+  }
+
+  @Test
+  void shouldGiveUpASilentReceiver() throws Exception {
+    try (Link link = new Link("sim", Link.PATIENCE, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
+        Sender sender =
+            new Sender("sim", new Source("zeros", new Zeros(1, null), 1), Duration.ofSeconds(1))) {
+      link.listen(SERVICE); // accepts, and gives no credit
+
+      assertThatThrownBy(() -> sender.send(link.address(), SERVICE))
+          .isInstanceOf(CopyException.class)
+          .hasMessage("the peer was silent for 1 s");
+    }
+  }
+
+  @Test
+  void shouldGiveUpASilentSender() throws Exception {
+    try (Target target = target();
+        Receiver receiver = new Receiver("sim", SERVICE, target, Duration.ofSeconds(1));
+        Link link = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ)) {
+      link.connect(receiver.address(), SERVICE);
+      assertThat(link.take()).isInstanceOf(Link.Established.class);
+
+      assertThatThrownBy(receiver::receive)
+          .isInstanceOf(CopyException.class)
+          .hasMessage("the peer was silent for 1 s");
+      assertThat(answer(link)).isEqualTo(Message.failed("the peer was silent for 1 s"));
+    }
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  /** What a peer sends without credits waits in its own queue, not in the inbox. */
+  @Test
+  void shouldTakeNoMoreThanItHasReceivesFor() throws Exception {
+    try (Link receiver =
+        new Link("sim", Link.PATIENCE, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE)) {
+      receiver.listen(SERVICE);
+      try (Link sender = new Link("sim", Link.PATIENCE, Privilege.LOCAL_READ)) {
+        sender.connect(receiver.address(), SERVICE);
+        assertThat(sender.take()).isInstanceOf(Link.Established.class);
+        for (int slot = 0; slot < 10 * Link.MESSAGES; slot++) {
+          sender.send(Message.chunk(slot, 0, 0)); // the later ones break the connection
+        }
+      }
+
+      int arrived = 0;
+      while (!(receiver.take() instanceof Link.Ended)) {
+        arrived++;
+      }
+      assertThat(arrived).isBetween(1, Link.MESSAGES);
     }
   }
 }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jdapl.examples.Run;
 import org.junit.jupiter.api.Test;
@@ -104,6 +106,36 @@ class PingpongTest {
         .singleElement()
         .asString()
         .contains(options.substring(0, options.indexOf(" ")), "--help");
+  }
+
+  @Test
+  void shouldSayHowOneMayWaitAsTheHelpDoes() {
+    assertThat(Run.of("pingpong", "--wait=foo").err()).contains("spin, park or channel", "'foo'");
+    assertThat(pingpong("--wait SPIN").status()).isZero();
+  }
+
+  @Test
+  void shouldWaitAsLongAsAnswersCome() throws InterruptedException {
+    final CountDownLatch latch = new CountDownLatch(1);
+    final AtomicLong answers = new AtomicLong();
+
+    final boolean isOpen =
+        Pingpong.await(
+            latch,
+            () -> {
+              if (answers.incrementAndGet() == 5) {
+                latch.countDown();
+              }
+              return answers.get();
+            },
+            1);
+
+    assertThat(isOpen).isTrue();
+  }
+
+  @Test
+  void shouldGiveUpWhenNoAnswerComes() throws InterruptedException {
+    assertThat(Pingpong.await(new CountDownLatch(1), () -> 7, 3)).isFalse();
   }
 
   @Test

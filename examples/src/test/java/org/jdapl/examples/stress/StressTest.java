@@ -18,9 +18,25 @@ class StressTest {
 
     assertThat(run.status()).as(run::toString).isZero();
     assertThat(run.out()).contains("seed 7", "all is well");
+    assertThat(run.out().lines()).allMatch(line -> line.length() < 80);
     assertThat(run.out().lines().filter(line -> line.matches("  [A-Z_]+ +\\d.*")))
         .hasSize(4)
         .allMatch(line -> line.endsWith(" 0"));
+  }
+
+  @Test
+  void shouldFitItsLineIntoATerminal() {
+    assertThat(Stress.line(9_999, 9_999_999_999L, 9_999_999, 9_999_999, 999_999))
+        .hasSizeLessThan(80);
+  }
+
+  @Test
+  void shouldPrintNothingButTheErrorWhenThereIsNoAdapter() {
+    final Run run = Run.of("stress", "--ia", "nosuch");
+
+    assertThat(run.status()).isEqualTo(1);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err().lines()).singleElement().asString().contains("'nosuch'", "sim");
   }
 
   @ParameterizedTest

@@ -14,6 +14,7 @@ import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.ProtectionDomain;
@@ -178,7 +179,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
     final RdmaCoreProvider provider = new RdmaCoreProvider();
     try (EventChannel channel = provider.createEventChannel();
         Device device = provider.open(parameters, channel)) {
-      findings.add(new Finding("address", device + ", " + device.limits(), null));
+      findings.add(new Finding("address", describe(device), null));
       try (ProtectionDomain pd = device.allocPd();
           MemoryRegion mr =
               device.regMr(pd, Layout.allocate(1 << 16), EnumSet.of(Access.LOCAL_WRITE));
@@ -197,6 +198,18 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
       findings.add(new Finding("use of " + wanted, null, of(e, wanted)));
       return false;
     }
+  }
+
+  private static String describe(final Device device) {
+    final DeviceLimits limits = device.limits();
+    return device
+        + ", "
+        + limits.maxQp()
+        + " queue pairs of "
+        + limits.maxQpWr()
+        + " requests, messages of up to "
+        + limits.maxMessageBytes()
+        + " bytes";
   }
 
   private static Problem of(final VerbsException e, final Parameters wanted) {

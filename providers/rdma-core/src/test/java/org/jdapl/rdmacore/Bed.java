@@ -33,6 +33,13 @@ abstract class Bed {
     assertThat(Fake.violations()).as("violations").isEmpty();
   }
 
+  /** Runs something on a thread of its own. */
+  static void start(final Runnable body) {
+    final Thread thread = new Thread(body, "test");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
   /** Connects the two. */
   void connect() {
     b.listen();

@@ -22,7 +22,10 @@ final class Child {
 
     /** What the program said; newer Javas warn of every program that loads a native library. */
     List<String> lines() {
-      return output.lines().filter(line -> !line.startsWith("WARNING: ")).toList();
+      return output
+          .lines()
+          .filter(line -> !line.isEmpty() && !line.startsWith("WARNING: "))
+          .toList();
     }
   }
 
@@ -37,6 +40,12 @@ final class Child {
   Child with(final String variable, final String value) {
     environment.put(variable, value);
     return this;
+  }
+
+  /** The provider and what it needs are modules; the program is not. */
+  Child onModulePath(final String module) {
+    final String path = location(VerbsProvider.class) + File.pathSeparator + "target/classes";
+    return option("--module-path", path, "--add-modules", module);
   }
 
   Child option(final String... option) {

@@ -45,7 +45,7 @@ class EventChannelTest extends Bed {
   @Test
   void required_P05_wakesUpFromAnyThread() throws Exception {
     final CompletableFuture<Integer> awaited =
-        CompletableFuture.supplyAsync(() -> channel.await(FOR_EVER));
+        CompletableFuture.supplyAsync(() -> channel.await(FOR_EVER), Bed::start);
     channel.wakeup();
 
     assertThat(awaited.get(10, TimeUnit.SECONDS)).isZero();
@@ -96,7 +96,8 @@ class EventChannelTest extends Bed {
               while (isRefused(other, FOR_EVER)) {
                 Thread.onSpinWait();
               }
-            });
+            },
+            Bed::start);
     while (!isRefused(other, 0)) {
       Thread.onSpinWait();
     }

@@ -3,6 +3,7 @@ package org.jdapl.rdmacore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import consumer.ModulePathProbe;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -26,6 +27,17 @@ class LoadingTest {
     assertThat(result.output())
         .contains("problem: Optional.empty", "open 0: works", "open 1: works")
         .doesNotContain("--add-");
+    assertThat(result.status()).isZero();
+  }
+
+  @Test
+  void required_N02_loadsAsAModuleWithoutAnyFlag() throws Exception {
+    final Child.Result result =
+        new Child()
+            .onModulePath("org.jdapl.rdmacore")
+            .run(ModulePathProbe.class, "address=" + Side.ADDRESS);
+
+    assertThat(result.lines()).containsExactly("org.jdapl.rdmacore works");
     assertThat(result.status()).isZero();
   }
 

@@ -149,9 +149,10 @@ class MisuseTest extends Bed {
       final CountDownLatch begun = new CountDownLatch(2);
       final CompletableFuture<Void> polls =
           CompletableFuture.runAsync(
-              () -> untilClosed(begun, () -> cq.poll(new WorkCompletions(8), 8)));
+              () -> untilClosed(begun, () -> cq.poll(new WorkCompletions(8), 8)), Bed::start);
       final CompletableFuture<Void> posts =
-          CompletableFuture.runAsync(() -> untilClosed(begun, () -> qp.postRecv(a.recv(1, 0, 8))));
+          CompletableFuture.runAsync(
+              () -> untilClosed(begun, () -> qp.postRecv(a.recv(1, 0, 8))), Bed::start);
       begun.await();
       qp.close();
       cq.close();

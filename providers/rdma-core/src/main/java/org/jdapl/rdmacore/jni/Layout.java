@@ -92,26 +92,24 @@ public final class Layout {
     public static final int MAX_SRQ_SGE = VERBS[44];
     public static final int MAX_MW = VERBS[45];
     public static final int ATOMIC_CAP = VERBS[46];
-    public static final int DEVICE_CAP_FLAGS = VERBS[47];
 
     private DeviceAttr() {}
   }
 
   /** Of a port, struct ibv_port_attr. */
   public static final class PortAttr {
-    public static final int SIZE = VERBS[48];
-    public static final int STATE = VERBS[49];
-    public static final int MAX_MSG_SZ = VERBS[50];
+    public static final int SIZE = VERBS[47];
+    public static final int MAX_MSG_SZ = VERBS[48];
 
     private PortAttr() {}
   }
 
   /** Of an asynchronous event, struct async_record. */
   public static final class Async {
-    public static final int SIZE = VERBS[51];
-    public static final int TOKEN = VERBS[52];
-    public static final int TYPE = VERBS[53];
-    public static final int PORT = VERBS[54];
+    public static final int SIZE = VERBS[49];
+    public static final int TOKEN = VERBS[50];
+    public static final int TYPE = VERBS[51];
+    public static final int PORT = VERBS[52];
 
     private Async() {}
   }
