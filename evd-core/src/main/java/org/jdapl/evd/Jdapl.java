@@ -483,10 +483,9 @@ public final class Jdapl implements AutoCloseable {
   }
 
   /**
-   * Blocks this thread: by hand it drives everything meanwhile, else it is parked, and who makes
-   * the condition hold unparks it.
-   *
-   * @return when the condition holds, the thread is interrupted, or the time is over.
+   * Blocks this thread until a condition holds, the thread is interrupted, or the time is over: by
+   * hand it drives everything meanwhile, else it is parked, and who makes the condition hold
+   * unparks it.
    */
   void block(final BooleanSupplier condition, final long deadline) {
     final BooleanSupplier ends =

@@ -148,7 +148,7 @@ public abstract class WaitThreadsContract extends Contract {
       side.receives(round, 1);
       succeeds(pair.active.send(round), "a send");
       post(side.evd, round);
-      final long due = round + 1;
+      final long due = round + 1L;
       await(
           () -> side.successes(Queue.RECEIVE) == due && side.seen.payloads().size() == due,
           "both events of round " + round);
