@@ -215,9 +215,9 @@ final class Merger {
       drop(stash.pop(stash.ready));
       return true;
     }
-    final WorkQueue queue = endpoint.queue(wrId);
-    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     final Connection connection = endpoint.connection();
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    final WorkQueue queue = endpoint.queue(wrId);
     if (connection.mustBeEstablished(queue) && (success || !connection.heldBack().isEmpty())) {
       return false;
     }

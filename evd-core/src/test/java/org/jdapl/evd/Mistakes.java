@@ -48,8 +48,8 @@ final class Mistakes {
             "E04",
             "a full queue takes one more",
             "Lane.java",
-            "before < 0 || waiting(before) >= length(before)",
-            "before < 0 || waiting(before) > length(before)"),
+            "if (waiting(before) >= length(before)) {",
+            "if (waiting(before) > length(before)) {"),
         Mistake.of(
             "E05",
             "an endpoint that does not fit is let in",
@@ -186,8 +186,8 @@ final class Mistakes {
             "U07",
             "anybody may dequeue while upcalls are enabled",
             "EvdState.java",
-            "if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
-            "if ((s & CLOSED) != 0) {"),
+            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+            "case TAKE -> {\n        if ((s & CLOSED) != 0) {"),
         Mistake.of(
             "U08",
             "a close inside an upcall waits",
@@ -457,8 +457,8 @@ final class Mistakes {
             "M03",
             "the end of a connection does not wait for completions",
             "Connection.java",
-            "    if (!isGateOpen()) {\n      heldEnd = event;",
-            "    if (heldEnd != null) {\n      heldEnd = event;"),
+            "    if (!isGateOpen()) {\n      holdEnd(event);",
+            "    if (heldEnd != null) {\n      holdEnd(event);"),
         Mistake.of(
             "M04",
             "each thing that ends a connection makes an event",
@@ -492,8 +492,8 @@ final class Mistakes {
             "A10",
             "the watchdog wakes the EVDs that are not idle only",
             "EvdState.java",
-            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;",
-            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0;"),
+            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);",
+            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0);"),
         Mistake.of(
             "A01",
             "an arm is not followed by a look",
