@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>It is created with its upcall disabled. While an upcall may start or is running, the EVD
  * belongs to the framework; otherwise it belongs to the consumer, who may dequeue from any number
- * of threads.
+ * of threads, or have one of them wait.
  *
  * <p>Order: first in, first out for each work queue of an endpoint, for each poster of software
  * events, and for each connection. Where an endpoint's completions and connection events share an
@@ -32,8 +32,9 @@ public interface Evd extends DatObject {
    * @param length as for {@link InterfaceAdapter#createEvd}; the present one changes nothing.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the length is below 1;
    *     INSUFFICIENT_RESOURCES (RESOURCE_TEVD) if it is more than the provider allows;
-   *     INVALID_STATE if more events wait, or more completions are reserved for endpoints;
-   *     INVALID_HANDLE if closed. Nothing was changed then.
+   *     INVALID_STATE if more events wait, or more completions are reserved for endpoints,
+   *     (EVD_WAITER) while a thread waits in {@link #await}; INVALID_HANDLE if closed. Nothing was
+   *     changed then.
    */
   void resize(int length);
 
@@ -52,7 +53,7 @@ public interface Evd extends DatObject {
    *     consumed.
    * @return SUCCESS, or QUEUE_EMPTY if there was none.
    * @throws DatException INVALID_STATE (EVD_ENABLED) while an upcall may start or is running,
-   *     except inside that upcall; INVALID_HANDLE if closed.
+   *     except inside that upcall, (EVD_WAITER) while a thread waits; INVALID_HANDLE if closed.
    */
   Outcome dequeue(EventHandler to);
 
@@ -66,6 +67,77 @@ public interface Evd extends DatObject {
    *     below 1.
    */
   int drain(EventHandler to, int limit);
+
+  /**
+   * Waits until the EVD holds so many events, and hands out one of them on the calling thread
+   * (dat_evd_wait). An event that was there before counts, and so does one that may only be handed
+   * out behind another; a request posted with {@link CompletionFlags#SUPPRESS} that succeeds does
+   * not. If there are enough, it does not wait. One thread may wait at a time, and while it does,
+   * nobody may dequeue or enable upcalls.
+   *
+   * <p>By hand, the calling thread drives the dispatchers, and a provider in virtual time, while it
+   * waits; what another EVD's handler throws is thrown on then, and nothing was taken here.
+   *
+   * @param to gets the event, after the wait is over; null is not allowed. What it throws is thrown
+   *     on, the event is consumed.
+   * @param threshold how many events there must be, 1 to {@link #length}.
+   * @param timeout how long to wait at most, from the call on, whatever happens meanwhile; zero to
+   *     look only.
+   * @return SUCCESS if one event was handed out: {@link #remaining} says how many are left, at
+   *     least threshold - 1. Else nothing was taken, and {@link #remaining} says how many are
+   *     there: TIMEOUT_EXPIRED if there were too few all the time: dequeue them, or wait again.
+   *     INTERRUPTED_CALL if the thread was interrupted; its interrupt status is set, and the EVD
+   *     may be used on. ABORT if the EVD was closed meanwhile: what it held is in the report of the
+   *     close.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2, INVALID_ARG3);
+   *     INVALID_STATE (EVD_WAITER) while another thread waits, (EVD_ENABLED) while an upcall may
+   *     start or is running, (EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called
+   *     meanwhile, (NO_SUBTYPE) inside a handler, where nothing waits: use {@link #dequeue} there;
+   *     INVALID_HANDLE if closed.
+   */
+  Outcome await(EventHandler to, int threshold, Duration timeout);
+
+  /**
+   * How many events were left when the last {@link #await} ended (the nmore of dat_evd_wait). More
+   * may have arrived since.
+   *
+   * @return the number; 0 before the first one. Legal in every state.
+   */
+  int remaining();
+
+  /**
+   * Allows no thread to wait from now on; one that waits gets INVALID_STATE (EVD_UNWAITABLE)
+   * (dat_evd_set_unwaitable). Nothing is lost, and all else works on: a way to have a thread come
+   * out of {@link #await}.
+   *
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  void setUnwaitable();
+
+  /**
+   * Allows threads to wait again (dat_evd_clear_unwaitable).
+   *
+   * @throws DatException INVALID_HANDLE if closed.
+   */
+  void clearUnwaitable();
+
+  /**
+   * Where threads wait for this EVD among others.
+   *
+   * @return the CNO; null if there is none, as at first, and after a close.
+   */
+  Cno cno();
+
+  /**
+   * Has events trigger a CNO (dat_evd_modify_cno). If events are queued, and neither an upcall nor
+   * a waiter is to get them, they trigger it at once. An event that comes at the same time may
+   * trigger the old one.
+   *
+   * @param cno of the same adapter; null for none.
+   * @throws DatException INVALID_HANDLE (CNO) if the CNO is closed or of another adapter;
+   *     INVALID_HANDLE if the EVD is closed.
+   */
+  void cno(Cno cno);
 
   /**
    * Posts a software event (dat_evd_post_se). Never runs an upcall on the calling thread, never
@@ -98,7 +170,8 @@ public interface Evd extends DatObject {
    * @param concurrency how many upcalls may run at once.
    * @param when what to do about events that are there already.
    * @throws DatException INVALID_STATE while a {@link #teardown} waits, except inside the upcall it
-   *     waits for, where the call has no effect; INVALID_HANDLE if closed.
+   *     waits for, where the call has no effect; INVALID_STATE (EVD_WAITER) while a thread waits in
+   *     {@link #await}; INVALID_HANDLE if closed.
    */
   void upcall(EventHandler handler, Concurrency concurrency, Invoke when);
 
@@ -159,9 +232,9 @@ public interface Evd extends DatObject {
   EvdStatistics statistics();
 
   /**
-   * Closes the EVD (dat_evd_free): disables upcalls, waits up to five seconds until none is
-   * running, drops what is queued. An upcall that is stuck is logged and left behind. Inside an
-   * upcall it does not wait; see {@link #closeAsync}.
+   * Closes the EVD (dat_evd_free): ends a wait with ABORT, disables upcalls, waits up to five
+   * seconds until none is running, drops what is queued. An upcall that is stuck is logged and left
+   * behind. Inside an upcall it does not wait; see {@link #closeAsync}.
    *
    * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it,
    *     (EVD_ASYNC) if it is the adapter's own async EVD; ABORT if interrupted while waiting.

@@ -48,6 +48,14 @@ public interface InterfaceAdapter extends DatObject {
   Evd createEvd(int length, EventStream... streams);
 
   /**
+   * Creates a consumer notification object (dat_cno_create); no EVD uses it yet.
+   *
+   * @return the CNO.
+   * @throws DatException INVALID_HANDLE if the adapter is closed.
+   */
+  Cno createCno();
+
+  /**
    * Creates a protection zone (dat_pz_create).
    *
    * @return the zone.

@@ -60,6 +60,11 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   }
 
   @Override
+  boolean isGone() {
+    return !slot.hasWaiting(this);
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onAsync(this);
   }

@@ -49,6 +49,10 @@ final class AsyncSlot {
     return waiting.values().remove(event);
   }
 
+  synchronized boolean hasWaiting(final AsyncEventImpl event) {
+    return waiting.containsValue(event);
+  }
+
   /** The object is closed: no event is made, and one that waits is not handed out any more. */
   synchronized void withdraw(final EvdImpl evd, final List<Event> into) {
     closed = true;

@@ -406,11 +406,29 @@ final class Connection implements CmHandler {
       unhold();
     }
     if (!isGateOpen()) {
-      heldEnd = event;
+      holdEnd(event);
       return false;
     }
     ended = true;
     return true;
+  }
+
+  /** Sets or clears the end that waits at the gate: it counts as an event of the EVD. */
+  private void holdEnd(final ConnectionEventImpl event) {
+    evd.merger().countHeldEnd((event == null ? 0 : 1) - (heldEnd == null ? 0 : 1));
+    heldEnd = event;
+  }
+
+  /** Whether an event of the lane will not be handed out any more. */
+  boolean isPast(final ConnectionEventImpl event) {
+    return ended || (established && event.what() == ConnectionEvent.Kind.ESTABLISHED);
+  }
+
+  /** A marker passed the gate without being handed out to anybody: the end may follow now. */
+  void offerEndIfOpen() {
+    if (heldEnd != null && isGateOpen()) {
+      offerHeldEnd();
+    }
   }
 
   /**
@@ -424,7 +442,7 @@ final class Connection implements CmHandler {
     if (event == null || !isGateOpen()) {
       return null;
     }
-    heldEnd = null;
+    holdEnd(null);
     ended = true;
     return event;
   }
@@ -462,9 +480,13 @@ final class Connection implements CmHandler {
     if (shares(endpoint.requests())) {
       endpoint.requests().flush();
     }
+    offerHeldEnd();
+  }
+
+  private void offerHeldEnd() {
     final ConnectionEventImpl event = heldEnd;
     if (event != null) {
-      heldEnd = null;
+      holdEnd(null);
       evd.offer(event);
     }
   }
@@ -528,7 +550,7 @@ final class Connection implements CmHandler {
     }
     established = true;
     ended = true;
-    heldEnd = null;
+    holdEnd(null);
     return true;
   }
 

@@ -53,6 +53,11 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   }
 
   @Override
+  boolean isGone() {
+    return endpoint.connection().isPast(this);
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onConnection(this);
   }

@@ -13,8 +13,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Evd;
@@ -81,6 +84,9 @@ final class EvdImpl implements Evd {
   private int teardowns;
 
   private volatile Target target = new Target(EvdState.DISABLED, null, null);
+  private volatile Thread waiter;
+  private volatile int remaining;
+  private volatile CnoImpl cno;
   private volatile boolean draining;
   private volatile long slowAfterNanos = SLOW_AFTER;
 
@@ -198,7 +204,18 @@ final class EvdImpl implements Evd {
         } else {
           dispatcher.ready(this);
         }
+      } else if (EvdState.wakes(before, after)) {
+        LockSupport.unpark(waiter);
+      } else if (EvdState.tells(before, after, operation)) {
+        tellCno();
       }
+    }
+  }
+
+  private void tellCno() {
+    final CnoImpl to = cno;
+    if (to != null) { // it may just have been taken away
+      to.trigger(this);
     }
   }
 
@@ -583,25 +600,49 @@ final class EvdImpl implements Evd {
       checkOpen(call);
       return next(to);
     }
-    final boolean inside = Dispatcher.isInUpcallOf(this);
-    if (!takeTurn(inside)) {
-      checkOpen(call);
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EVD_ENABLED,
-          name
-              + "."
-              + call
-              + ": an upcall may start or is running ("
-              + state
-              + "); disable it,"
-              + " and let the running upcall return, first");
-    }
+    checkTaken(
+        takeTurn(Dispatcher.isInUpcallOf(this) ? EvdState.TAKE_INSIDE : EvdState.TAKE), call);
     try {
       return next(to);
     } finally {
       leave();
       checkQuiet();
     }
+  }
+
+  /** Throws if the turn was refused. */
+  private void checkTaken(final long before, final String call) {
+    if (before >= 0) {
+      return;
+    }
+    if (before == EvdState.WAITED) {
+      throw waited(call);
+    }
+    checkOpen(call);
+    if (before == EvdState.NOT_WAITABLE) {
+      throw unwaitable(call);
+    }
+    throw Misuse.state(
+        ReturnSubtype.INVALID_STATE_EVD_ENABLED,
+        name
+            + "."
+            + call
+            + ": an upcall may start or is running ("
+            + state
+            + "); disable it,"
+            + " and let the running upcall return, first");
+  }
+
+  private DatException waited(final String call) {
+    return Misuse.state(
+        ReturnSubtype.INVALID_STATE_EVD_WAITER,
+        name + "." + call + ": a thread waits in await; setUnwaitable makes it return");
+  }
+
+  private DatException unwaitable(final String call) {
+    return Misuse.state(
+        ReturnSubtype.INVALID_STATE_EVD_UNWAITABLE,
+        name + "." + call + ": no thread may wait; clearUnwaitable allows it again");
   }
 
   /** Takes the next event; what is left out on the way does not make it look empty. */
@@ -619,9 +660,12 @@ final class EvdImpl implements Evd {
     return false;
   }
 
-  /** Takes the turn for this thread, unless upcalls are enabled or running. */
-  private boolean takeTurn(final boolean inside) {
-    final int operation = inside ? EvdState.TAKE_INSIDE : EvdState.TAKE;
+  /**
+   * Takes the turn for this thread.
+   *
+   * @return the state before, or why it was refused.
+   */
+  private long takeTurn(final int operation) {
     for (int spins = 0; ; spins++) {
       final long before = state.apply(operation, 0);
       if (before >= 0) {
@@ -632,16 +676,156 @@ final class EvdImpl implements Evd {
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
-        return true;
       }
-      if (before == EvdState.REFUSED) {
-        return false;
+      if (before != EvdState.BUSY) {
+        return before;
       }
       if (spins > SPINS) {
         Thread.yield();
       } else {
         Thread.onSpinWait();
       }
+    }
+  }
+
+  // Waiting.
+
+  @Override
+  public Outcome await(final EventHandler to, final int threshold, final Duration timeout) {
+    checkAwait(to, threshold, timeout);
+    final long deadline = ia.runtime().deadline(timeout);
+    final Handout own = borrow();
+    try {
+      checkTaken(takeTurn(EvdState.AWAIT), "await");
+      final Outcome outcome;
+      try {
+        outcome = waitInTurn(own, threshold, deadline);
+      } finally {
+        waiter = null;
+        advanceDrains();
+        apply(EvdState.RETURN, left());
+        checkQuiet();
+      }
+      if (outcome == null) {
+        throw unwaitable("await");
+      }
+      if (outcome == Outcome.SUCCESS) {
+        deliver(own, to);
+      }
+      return outcome;
+    } finally {
+      spare.set(own);
+    }
+  }
+
+  private void checkAwait(final EventHandler to, final int threshold, final Duration timeout) {
+    if (to == null) {
+      throw Misuse.argument(1, name + ".await: the handler is null");
+    }
+    if (threshold < 1 || threshold > length) {
+      throw Misuse.argument(
+          2, name + ".await: threshold " + threshold + " is not within 1.." + length);
+    }
+    if (timeout == null || timeout.isNegative()) {
+      throw Misuse.argument(3, name + ".await: timeout " + timeout + " is not a time");
+    }
+    Misuse.checkMayWait(name);
+  }
+
+  /**
+   * A waiter is a dispatcher of one EVD: it does all that is to be done in turns, until it may take
+   * an event.
+   *
+   * @return what came of it; null if no thread may wait any more.
+   */
+  private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
+    waiter = Thread.currentThread();
+    settled = false; // it is the consumer's, old or new
+    while (!isClosed()) {
+      advanceDrains();
+      remaining = merger.count();
+      if (remaining >= threshold && takeOne(own)) {
+        remaining = merger.count();
+        return Outcome.SUCCESS;
+      }
+      if ((state.get() & EvdState.WAITER) == 0) {
+        return null;
+      }
+      if (Thread.currentThread().isInterrupted()) {
+        return Outcome.INTERRUPTED_CALL;
+      }
+      if (ia.runtime().isOver(deadline)) {
+        return Outcome.TIMEOUT_EXPIRED;
+      }
+      state.apply(EvdState.SLEEP, 0);
+      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);
+      resume();
+    }
+    return Outcome.ABORT;
+  }
+
+  /** Takes the next event if the order of the streams allows one. */
+  private boolean takeOne(final Handout to) {
+    do {
+      merger.rest();
+      if (merger.next(to)) {
+        to.beginUpcall();
+        return true;
+      }
+    } while (merger.isTired());
+    return false;
+  }
+
+  @Override
+  public int remaining() {
+    return remaining;
+  }
+
+  @Override
+  public void setUnwaitable() {
+    if (apply(EvdState.SET_UNWAITABLE, 0) < 0) {
+      checkOpen("setUnwaitable");
+    }
+  }
+
+  @Override
+  public void clearUnwaitable() {
+    if (apply(EvdState.CLEAR_UNWAITABLE, 0) < 0) {
+      checkOpen("clearUnwaitable");
+    }
+  }
+
+  @Override
+  public Cno cno() {
+    return cno;
+  }
+
+  @Override
+  public void cno(final Cno next) {
+    final CnoImpl to = ia.checkCno(next, name + ".cno");
+    final long before;
+    synchronized (policyLock) {
+      checkOpen("cno");
+      if (to != null) {
+        to.add(this);
+      }
+      final CnoImpl from = cno;
+      cno = to;
+      before = state.apply(EvdState.SET_CNO, to == null ? 0 : EvdState.CNO);
+      if (from != null && from != to) {
+        from.remove(this);
+      }
+    }
+    publish(before, EvdState.SET_CNO, to == null ? 0 : EvdState.CNO);
+  }
+
+  /** It is closed, and uses its CNO no more. */
+  private void leaveCno() {
+    synchronized (policyLock) {
+      if (cno != null) {
+        cno.remove(this);
+      }
+      cno = null;
     }
   }
 
@@ -687,20 +871,20 @@ final class EvdImpl implements Evd {
     checkOpen(call);
     final long policy = to.policy;
     if (when == Invoke.ON_ANY) {
-      setPolicy(to, policy | EvdState.WORK);
+      setPolicy(to, policy | EvdState.WORK, call);
     } else if (Dispatcher.isInTurnOf(this)) {
       settle();
-      setPolicy(to, policy);
-    } else if (takeTurn(false)) {
+      setPolicy(to, policy, call);
+    } else if (takeTurn(EvdState.TAKE) >= 0) {
       try {
         settle();
-        setPolicy(to, policy);
+        setPolicy(to, policy, call);
       } finally {
         leave();
       }
     } else {
       // Upcalls are enabled or one is running: what is there was signalled to them.
-      setPolicy(to, policy);
+      setPolicy(to, policy, call);
     }
   }
 
@@ -714,17 +898,24 @@ final class EvdImpl implements Evd {
     settled = true;
   }
 
-  private void setPolicy(final Target to, final long policy) {
+  private void setPolicy(final Target to, final long policy, final String call) {
     final long before;
     synchronized (policyLock) {
       if (to != null && teardowns > 0) {
         checkTeardownAllows();
         return;
       }
+      final Target old = target;
       if (to != null) {
         target = to;
       }
       before = state.apply(EvdState.SET_POLICY, policy);
+      if (before < 0) {
+        target = old;
+      }
+    }
+    if (before == EvdState.WAITED) {
+      throw waited(call);
     }
     publish(before, EvdState.SET_POLICY, policy);
   }
@@ -741,8 +932,13 @@ final class EvdImpl implements Evd {
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, EvdState.DISABLED);
+    setPolicy(null, disabled(), "disable");
     afterDisable();
+  }
+
+  /** What ON_NEW held back is the CNO's now: its bits are set. */
+  private long disabled() {
+    return cno == null ? EvdState.DISABLED : EvdState.DISABLED | EvdState.WORK;
   }
 
   private void afterDisable() {
@@ -779,7 +975,7 @@ final class EvdImpl implements Evd {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
     synchronized (policyLock) {
-      setPolicy(null, EvdState.DISABLED);
+      setPolicy(null, disabled(), "disable");
       teardowns += counted;
     }
     afterDisable();
@@ -869,6 +1065,9 @@ final class EvdImpl implements Evd {
   public void resize(final int to) {
     checkOpen("resize");
     ia.checkLength(to, name + ".resize");
+    if ((state.get() & EvdState.WAITER) != 0) {
+      throw waited("resize");
+    }
     synchronized (this) {
       if (to < reserved || !lane.resize(length, to)) {
         throw Misuse.state(
@@ -946,6 +1145,7 @@ final class EvdImpl implements Evd {
       closing = true;
     }
     apply(EvdState.CLOSE, 0);
+    leaveCno();
     lane.close();
     ia.leaveAsync(this);
     ia.reaper().schedule(bound, closed, this::giveUpClose);

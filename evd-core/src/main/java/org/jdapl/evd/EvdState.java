@@ -43,6 +43,20 @@ final class EvdState {
   /** No consumer may use it any more. */
   static final long CLOSED = 1L << 9;
 
+  /**
+   * A thread waits for events; it holds the turn all the while. Who ends the wait, takes it away.
+   */
+  static final long WAITER = 1L << 10;
+
+  /** The thread that waits sleeps, or is about to; who takes this away wakes it. */
+  static final long ASLEEP = 1L << 11;
+
+  /** No thread may wait. */
+  static final long UNWAITABLE = 1L << 12;
+
+  /** It has a CNO. */
+  static final long CNO = 1L << 13;
+
   static final long DISABLED = 0L;
   static final long SINGLE = 1L << 6;
   static final long NOTIFY = 2L << 6;
@@ -68,6 +82,12 @@ final class EvdState {
   /** What {@link #next} returns where the operation is legal as soon as a brief turn is over. */
   static final long BUSY = -2L;
 
+  /** What {@link #next} returns where the operation is not legal because a thread waits. */
+  static final long WAITED = -3L;
+
+  /** What {@link #next} returns where the operation is not legal because no thread may wait. */
+  static final long NOT_WAITABLE = -4L;
+
   /** Producer: work arrived; the argument is its bits. */
   static final int SIGNAL = 0;
 
@@ -83,7 +103,7 @@ final class EvdState {
   /** Consumer inside an upcall of MANY: takes the turn in order to dequeue. */
   static final int TAKE_INSIDE = 3;
 
-  /** Turn: clears the bits it is to serve in another pass. */
+  /** Turn: clears the bits it is to serve in another pass; its thread is awake. */
   static final int RESUME = 4;
 
   /** Turn: everything was found empty; releases the turn unless something was signalled since. */
@@ -110,6 +130,24 @@ final class EvdState {
   /** Anybody: no consumer may use the EVD any more. */
   static final int CLOSE = 11;
 
+  /** Consumer: takes the turn in order to wait in it, and clears the work bits. */
+  static final int AWAIT = 12;
+
+  /** Turn of a waiter: too little was found; falls asleep unless something was signalled since. */
+  static final int SLEEP = 13;
+
+  /** Anybody: no thread may wait any more, and one that does is to return. */
+  static final int SET_UNWAITABLE = 14;
+
+  /** Anybody: threads may wait again. */
+  static final int CLEAR_UNWAITABLE = 15;
+
+  /** Turn of a waiter: the wait is over; as {@link #LEAVE}. */
+  static final int RETURN = 16;
+
+  /** Anybody: it gets, changes or loses its CNO; the argument is the CNO bit or 0. */
+  static final int SET_CNO = 17;
+
   private static final VarHandle WORD;
 
   static {
@@ -130,7 +168,7 @@ final class EvdState {
   /**
    * Does an operation.
    *
-   * @return the state before; or {@link #REFUSED}, {@link #BUSY} and nothing changed.
+   * @return the state before; or one of the negative values of {@link #next}, and nothing changed.
    */
   long apply(final int operation, final long argument) {
     while (true) {
@@ -148,27 +186,50 @@ final class EvdState {
   /**
    * The transition function.
    *
-   * @return the state after; or {@link #REFUSED} or {@link #BUSY}.
+   * @return the state after; or {@link #REFUSED}, {@link #BUSY}, {@link #WAITED} or {@link
+   *     #NOT_WAITABLE}.
    */
   static long next(final long s, final int operation, final long argument) {
     return switch (operation) {
-      case SIGNAL -> schedule(s | argument);
+      case SIGNAL -> schedule(s | argument) & ~ASLEEP;
       case POP -> pop(s & ~TOKEN);
       case TAKE -> {
         if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {
           yield REFUSED;
         }
-        yield take(s);
+        yield (s & WAITER) != 0 ? WAITED : take(s);
       }
       case TAKE_INSIDE -> take(s);
-      case RESUME -> s & ~(WORK | CONTROL);
+      case RESUME -> s & ~(WORK | CONTROL | ASLEEP);
       case END -> (s & (WORK | CONTROL)) != 0 ? s : s & ~(TURN | UPCALL);
       case LEAVE -> schedule((s & ~(TURN | UPCALL)) | argument);
       case NOTIFIED -> (s & POLICY) == NOTIFY ? s & ~POLICY : s;
       case PASS -> schedule(((s & ~(TURN | UPCALL)) | argument) + ONE_RUNNING);
       case DONE -> schedule(s - ONE_RUNNING);
-      case SET_POLICY -> (s & CLOSED) != 0 ? REFUSED : schedule((s & ~CONCURRENCY) | argument);
+      case SET_POLICY -> {
+        if ((s & CLOSED) != 0) {
+          yield REFUSED;
+        }
+        yield (s & WAITER) != 0 && (argument & POLICY) != 0
+            ? WAITED
+            : schedule((s & ~CONCURRENCY) | argument);
+      }
       case CLOSE -> (s & ~POLICY) | CLOSED;
+      case AWAIT -> {
+        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {
+          yield REFUSED;
+        }
+        if ((s & UNWAITABLE) != 0) {
+          yield NOT_WAITABLE;
+        }
+        final long after = (s & WAITER) != 0 ? WAITED : take(s);
+        yield after < 0 ? after : (after & ~LANE) | WAITER;
+      }
+      case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;
+      case SET_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : (s & ~(WAITER | ASLEEP)) | UNWAITABLE;
+      case RETURN -> schedule((s & ~(TURN | WAITER | ASLEEP)) | argument);
+      case SET_CNO -> (s & CLOSED) != 0 ? REFUSED : (s & ~CNO) | argument;
+      case CLEAR_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : s & ~UNWAITABLE;
       default -> throw new IllegalArgumentException("operation " + operation);
     };
   }
@@ -181,14 +242,34 @@ final class EvdState {
     return (before & TOKEN) == 0 && (after & TOKEN) != 0;
   }
 
+  /** Whether an operation that led from one state to another wakes the waiter, by its caller. */
+  static boolean wakes(final long before, final long after) {
+    return (before & ASLEEP) != 0 && (after & ASLEEP) == 0;
+  }
+
+  /**
+   * Whether an operation that led from one state to another is to be told to the CNO, by its
+   * caller. What a dequeue leaves behind is not told again.
+   */
+  static boolean tells(final long before, final long after, final int operation) {
+    return (after & WORK) != 0
+        && mayTell(after)
+        && (operation == SIGNAL || operation == RETURN || operation == SET_CNO || !mayTell(before));
+  }
+
+  private static boolean mayTell(final long s) {
+    return (s & (CNO | POLICY | UPCALL | RUNNING | WAITER | CLOSED)) == CNO;
+  }
+
   /** Whether no upcall is running, and with a disabled policy none will start. */
   static boolean isQuiet(final long s) {
     return (s & (UPCALL | RUNNING | POLICY)) == 0;
   }
 
-  /** Whether upcalls are enabled, and nothing is there for one as far as is known. */
+  /** Whether somebody is to be told of events, and nothing is there as far as is known. */
   static boolean isIdle(final long s) {
-    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;
+    return (s & ASLEEP) != 0
+        || ((s & (POLICY | CNO)) != 0 && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);
   }
 
   static boolean isEnabled(final long s) {
@@ -239,6 +320,8 @@ final class EvdState {
         }
         + ((s & UPCALL) != 0 ? " running" : (s & TURN) != 0 ? " held" : "")
         + ((s & RUNNING) != 0 ? " running=" + ((s & RUNNING) >>> 16) : "")
+        + ((s & WAITER) != 0 ? " waited for" : "")
+        + ((s & UNWAITABLE) != 0 ? " unwaitable" : "")
         + ((s & TOKEN) != 0 ? " ready" : "")
         + ((s & CQ) != 0 ? " cq" : "")
         + ((s & LANE) != 0 ? " lane" : "")

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
@@ -217,6 +218,20 @@ final class IaImpl implements InterfaceAdapter {
     return add(psp);
   }
 
+  @Override
+  public Cno createCno() {
+    checkOpen("createCno");
+    return add(new CnoImpl(nameFor("cno"), this));
+  }
+
+  CnoImpl checkCno(final Cno cno, final String call) {
+    if (cno != null && (!(cno instanceof CnoImpl own) || own.ia() != this)) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_CNO, call + ": " + cno + " is not a CNO of this adapter");
+    }
+    return (CnoImpl) cno;
+  }
+
   String nameFor(final String kind) {
     return name + "/" + kind + "-" + numbers.incrementAndGet();
   }
@@ -402,6 +417,8 @@ final class IaImpl implements InterfaceAdapter {
     for (final DatObject object : all) {
       if (object instanceof PzImpl) {
         tolerate(object::close);
+      } else if (object instanceof CnoImpl cno) {
+        tolerate(cno::closeAbruptly);
       } else if (object instanceof EvdImpl evd) {
         tolerate(() -> closes.add(evd.closeAsAdapter(part)));
       }

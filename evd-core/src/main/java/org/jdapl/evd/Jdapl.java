@@ -473,6 +473,32 @@ public final class Jdapl implements AutoCloseable {
     }
   }
 
+  /** When a time from now on is over, on this runtime's clock. */
+  long deadline(final Duration timeout) {
+    return clock.nanoTime() + Reaper.nanos(timeout);
+  }
+
+  boolean isOver(final long deadline) {
+    return deadline - clock.nanoTime() <= 0;
+  }
+
+  /**
+   * Blocks this thread until a condition holds, the thread is interrupted, or the time is over: by
+   * hand it drives everything meanwhile, else it is parked, and who makes the condition hold
+   * unparks it.
+   */
+  void block(final BooleanSupplier condition, final long deadline) {
+    final BooleanSupplier ends =
+        () -> condition.getAsBoolean() || Thread.currentThread().isInterrupted();
+    if (byHand) {
+      runUntil(ends, Duration.ofNanos(Math.max(0, deadline - clock.nanoTime())));
+      return;
+    }
+    while (!ends.getAsBoolean() && !isOver(deadline)) {
+      LockSupport.parkNanos(this, deadline - clock.nanoTime());
+    }
+  }
+
   /** Waits for something to complete; without a bound, for ever. */
   void await(final CompletableFuture<?> future, final Duration bound, final DatObject object) {
     final boolean done =

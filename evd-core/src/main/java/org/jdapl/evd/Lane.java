@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayDeque;
 import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.atomic.unpadded.MpscGrowableAtomicUnpaddedArrayQueue;
 
@@ -56,8 +57,14 @@ final class Lane {
     boolean offer() {
       while (true) {
         final long before = word;
-        if (before < 0 || waiting(before) >= length(before)) {
+        if (before < 0) {
           return false;
+        }
+        if (waiting(before) >= length(before)) {
+          if (word == before) {
+            return false;
+          }
+          continue; // more was offered since, and may have been taken
         }
         final long after = (before & ~OFFERED) | ((before + 1) & OFFERED);
         if (WORD.compareAndSet(this, before, after)) {
@@ -74,7 +81,10 @@ final class Lane {
       while (true) {
         final long before = word;
         if (waiting(before) > length) {
-          return false;
+          if (word == before) {
+            return false;
+          }
+          continue; // as in offer
         }
         final long after = (before & (CLOSED | OFFERED)) | (long) length << LENGTH_SHIFT;
         if (WORD.compareAndSet(this, before, after)) {
@@ -96,6 +106,11 @@ final class Lane {
       new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, UNREACHED);
   private final Bound software;
   private final Bound requests;
+
+  // Of the turn: the oldest events, where somebody counted them.
+  private final ArrayDeque<Object> counted = new ArrayDeque<>(0);
+  private int inCounted;
+  private int mortals;
 
   Lane(final int length) {
     software = new Bound(length);
@@ -171,7 +186,7 @@ final class Lane {
    * @return null if there is none, or its poster has not finished: the poster signals then.
    */
   Object poll() {
-    final Object event = queue.relaxedPoll();
+    final Object event = inCounted > 0 ? pollCounted() : queue.relaxedPoll();
     if (event == null) {
       return null;
     }
@@ -183,12 +198,50 @@ final class Lane {
     return event;
   }
 
+  private Object pollCounted() {
+    inCounted--;
+    final Object event = counted.poll();
+    if (isMortal(event)) {
+      mortals--;
+    }
+    return event;
+  }
+
+  /**
+   * How many events it holds; those that will not be handed out any more are forgotten. By the
+   * holder of the turn.
+   */
+  int count() {
+    Object event;
+    while ((event = queue.relaxedPoll()) != null) {
+      counted.add(event);
+      if (isMortal(event)) {
+        mortals++;
+      }
+    }
+    if (mortals > 0) {
+      final int before = counted.size();
+      counted.removeIf(Lane::isGone);
+      mortals -= before - counted.size();
+    }
+    inCounted = counted.size();
+    return inCounted;
+  }
+
+  private static boolean isMortal(final Object event) {
+    return event instanceof LaneEvent && !(event instanceof RequestEvent);
+  }
+
+  private static boolean isGone(final Object event) {
+    return event instanceof LaneEvent laneEvent && laneEvent.isGone();
+  }
+
   /** What was posted. */
   static Object payload(final Object polled) {
     return polled == NULL ? null : polled;
   }
 
   boolean isEmpty() {
-    return queue.isEmpty();
+    return inCounted == 0 && queue.isEmpty();
   }
 }

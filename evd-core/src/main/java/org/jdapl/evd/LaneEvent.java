@@ -11,6 +11,9 @@ abstract class LaneEvent extends EventBase {
     super(stream, source);
   }
 
+  /** Whether it will not be handed out any more. Of the turn. */
+  abstract boolean isGone();
+
   /** Calls the handler's method for this type. */
   abstract void deliver(EventHandler handler);
 }

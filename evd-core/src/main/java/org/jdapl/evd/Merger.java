@@ -39,6 +39,7 @@ final class Merger {
   private int nextFeed;
   private boolean laneFirst = true;
   private int run = RUN;
+  private int heldEnds;
 
   Merger(final EvdImpl evd, final Lane lane, final EndpointTable endpoints) {
     this.evd = evd;
@@ -101,6 +102,7 @@ final class Merger {
         evd.counters().add(Counters.RESCUED, rescued);
         stash.reserve(completionRoom);
         stash.append(batch);
+        evd.signalLane(); // no notification did
       }
     }
   }
@@ -156,6 +158,82 @@ final class Merger {
       run = RUN;
     }
     return false;
+  }
+
+  // Counting, for who waits.
+
+  /** Ends of connections that wait at their gates. */
+  void countHeldEnd(final int more) {
+    heldEnds += more;
+  }
+
+  /**
+   * How many events the EVD holds, those included that have to wait for another one. The completion
+   * queues are empty and armed afterwards, and what makes no event is done away with where nothing
+   * is in front of it.
+   */
+  int count() {
+    collect();
+    look();
+    while (stash.first() != Stash.NONE && stash.isSilent(stash.first()) && pass(stash.first())) {
+      look();
+    }
+    return stash.events() + lane.count() + heldEnds;
+  }
+
+  private void look() {
+    int entry;
+    while ((entry = stash.firstUnknown()) != Stash.NONE) {
+      stash.look(entry, isSilent(entry));
+    }
+  }
+
+  /** Whether a completion will make no event. */
+  private boolean isSilent(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final EndpointImpl endpoint = endpoints.find(wrId);
+    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
+      return true;
+    }
+    final WorkQueue queue = endpoint.queue(wrId);
+    final int slot = queue.slotOf(wrId);
+    return slot < 0
+        || queue.isMarker(slot)
+        || queue.isSwept()
+        || (stash.status(entry) == WcStatus.SUCCESS && queue.isSuppressed(slot));
+  }
+
+  /**
+   * The first completion makes no event: does what is to be done about it.
+   *
+   * @return false if it has to wait for ESTABLISHED.
+   */
+  private boolean pass(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final EndpointImpl endpoint = endpoints.find(wrId);
+    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
+      drop(stash.pop(stash.ready));
+      return true;
+    }
+    final Connection connection = endpoint.connection();
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    final WorkQueue queue = endpoint.queue(wrId);
+    if (connection.mustBeEstablished(queue) && (success || !connection.heldBack().isEmpty())) {
+      return false;
+    }
+    stash.pop(stash.ready);
+    final int slot = queue.locate(wrId);
+    if (slot >= 0 && queue.isMarker(slot)) {
+      stash.release(entry);
+      queue.complete(slot);
+      connection.onMarker(queue, success);
+      if (connection.isOf(evd)) {
+        connection.offerEndIfOpen();
+      }
+    } else {
+      sweep(queue, entry);
+    }
+    return true;
   }
 
   // The lane.

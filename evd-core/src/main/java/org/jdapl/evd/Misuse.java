@@ -31,6 +31,17 @@ final class Misuse {
     }
   }
 
+  /** Where events are handled nothing waits. */
+  static void checkMayWait(final String object) {
+    if (Dispatcher.isCurrent() || Reaper.isCurrent()) {
+      throw state(
+          ReturnSubtype.NO_SUBTYPE,
+          object
+              + ".await: this thread is inside a handler, where nothing waits; let it return, or"
+              + " dequeue");
+    }
+  }
+
   static DatException state(final ReturnSubtype subtype, final String message) {
     return new DatException(ReturnType.INVALID_STATE, subtype, message);
   }

@@ -41,6 +41,11 @@ final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
   }
 
   @Override
+  boolean isGone() {
+    return false;
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onRequest(this);
   }

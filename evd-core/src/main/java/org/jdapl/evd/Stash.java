@@ -34,6 +34,12 @@ final class Stash {
   private int[] next = new int[0];
   private int free = NONE;
 
+  // How many are events. Those up to the last one that was looked at are known.
+  private boolean[] silent = new boolean[0];
+  private int lastLooked = NONE;
+  private int silents;
+  private int used;
+
   /** Makes room for that many entries in all. */
   void reserve(final int capacity) {
     final int old = next.length;
@@ -45,6 +51,7 @@ final class Stash {
     byteLengths = Arrays.copyOf(byteLengths, capacity);
     vendorErrors = Arrays.copyOf(vendorErrors, capacity);
     next = Arrays.copyOf(next, capacity);
+    silent = Arrays.copyOf(silent, capacity);
     for (int entry = capacity - 1; entry >= old; entry--) {
       next[entry] = free;
       free = entry;
@@ -54,6 +61,7 @@ final class Stash {
   /** Appends completions to {@link #ready}. More than there is room for are taken all the same. */
   void append(final WorkCompletions completions) {
     final int size = completions.size();
+    used += size;
     for (int i = 0; i < size; i++) {
       if (free == NONE) {
         reserve(Math.max(16, 2 * next.length));
@@ -91,6 +99,7 @@ final class Stash {
     if (from.isEmpty()) {
       return;
     }
+    lastLooked = NONE;
     next[from.tail] = ready.head;
     ready.head = from.head;
     if (ready.tail == NONE) {
@@ -104,6 +113,9 @@ final class Stash {
   int pop(final Fifo list) {
     final int entry = list.head;
     if (entry != NONE) {
+      if (entry == lastLooked) {
+        lastLooked = NONE;
+      }
       list.head = next[entry];
       if (list.head == NONE) {
         list.tail = NONE;
@@ -115,6 +127,42 @@ final class Stash {
   void release(final int entry) {
     next[entry] = free;
     free = entry;
+    used--;
+    if (silents > 0 && silent[entry]) {
+      silent[entry] = false;
+      silents--;
+    }
+  }
+
+  // Counting.
+
+  /** The first entry of {@link #ready}, or {@link #NONE}. */
+  int first() {
+    return ready.head;
+  }
+
+  /** The first entry of {@link #ready} that was not looked at, or {@link #NONE}. */
+  int firstUnknown() {
+    return lastLooked == NONE ? ready.head : next[lastLooked];
+  }
+
+  /** An entry is {@link #firstUnknown}, and was looked at: whether it will make no event. */
+  void look(final int entry, final boolean isSilent) {
+    lastLooked = entry;
+    if (isSilent && !silent[entry]) {
+      silent[entry] = true;
+      silents++;
+    }
+  }
+
+  /** Whether an entry was looked at, and will make no event. */
+  boolean isSilent(final int entry) {
+    return silent[entry];
+  }
+
+  /** How many events the entries will make. All were looked at. */
+  int events() {
+    return used - silents;
   }
 
   long wrId(final int entry) {

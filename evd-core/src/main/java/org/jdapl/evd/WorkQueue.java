@@ -311,6 +311,13 @@ final class WorkQueue extends Guard {
     return (int) (first + skipped) & mask;
   }
 
+  /** The slot of a completion's request, or -1 if no such request is open; changes nothing. */
+  int slotOf(final long wrId) {
+    final long first = completed;
+    final int skipped = ((int) wrId - (int) first) & POSITION_MASK;
+    return skipped >= posted - first ? -1 : (int) (first + skipped) & mask;
+  }
+
   private void skip(final int slot) {
     if ((flags[slot] & SUPPRESSED) != 0) {
       countSuppressed();

@@ -14,7 +14,7 @@ import org.jdapl.verbs.SolicitedSupport;
 /**
  * One EVD and all who may touch it at once: hardware that adds completions and notifies, a poster
  * of software events, dispatchers that pop the token from one ready ring, a consumer that dequeues,
- * and somebody who changes the policy.
+ * a waiter, and somebody who changes the policy.
  *
  * <p>The state word moves by {@link EvdState#next}. The rest is the program of {@link EvdImpl} and
  * {@link Merger}, {@link CqFeed} and the default of {@code pollAndRearm}, one step for each access
@@ -48,6 +48,8 @@ final class EvdModel implements Explorer.Model {
     ENABLE_NEW,
     DEQUEUE,
     CLOSE,
+    SET_UNWAITABLE,
+    CLEAR_UNWAITABLE,
     /** Has something done as soon as it is quiet. */
     WHEN_QUIET,
     CHECK_QUIET
@@ -60,6 +62,9 @@ final class EvdModel implements Explorer.Model {
    * @param posts software events that are posted at most.
    * @param dequeues calls the consumer makes at most.
    * @param dequeuesInside whether each upcall of MANY dequeues once more.
+   * @param waits calls the waiter makes at most.
+   * @param threshold for how many events it waits.
+   * @param cno whether a thread waits on a CNO, and drains the EVD each time.
    */
   record Setup(
       ArmModel arm,
@@ -70,10 +75,13 @@ final class EvdModel implements Explorer.Model {
       int dispatchers,
       int dequeues,
       boolean dequeuesInside,
+      int waits,
+      int threshold,
+      boolean cno,
       List<Op> script) {
 
     Setup(final ArmModel arm, final Hint hint) {
-      this(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, false, List.of());
+      this(arm, hint, EvdState.SINGLE, 3, 2, 2, 0, false, 0, 0, false, List.of());
     }
 
     Setup withScript(final Op... ops) {
@@ -86,16 +94,79 @@ final class EvdModel implements Explorer.Model {
           dispatchers,
           dequeues,
           dequeuesInside,
+          waits,
+          threshold,
+          cno,
           List.of(ops));
     }
 
     Setup withDequeues(final int calls) {
       return new Setup(
-          arm, hint, policy, completions, posts, dispatchers, calls, dequeuesInside, script);
+          arm,
+          hint,
+          policy,
+          completions,
+          posts,
+          dispatchers,
+          calls,
+          dequeuesInside,
+          waits,
+          threshold,
+          cno,
+          script);
     }
 
     Setup withDequeuesInside() {
-      return new Setup(arm, hint, policy, completions, posts, dispatchers, dequeues, true, script);
+      return new Setup(
+          arm,
+          hint,
+          policy,
+          completions,
+          posts,
+          dispatchers,
+          dequeues,
+          true,
+          waits,
+          threshold,
+          cno,
+          script);
+    }
+
+    /** A thread waits that often for so many events; no upcall is enabled at first. */
+    Setup withWaits(final int calls, final int events) {
+      return new Setup(
+          arm,
+          hint,
+          EvdState.DISABLED,
+          completions,
+          posts,
+          1,
+          dequeues,
+          dequeuesInside,
+          calls,
+          events,
+          cno,
+          script);
+    }
+
+    Setup withCno() {
+      return new Setup(
+          arm,
+          hint,
+          policy,
+          completions,
+          posts,
+          dispatchers,
+          dequeues,
+          dequeuesInside,
+          waits,
+          threshold,
+          true,
+          script);
+    }
+
+    private long enabling() {
+      return policy == EvdState.DISABLED ? EvdState.SINGLE : policy;
     }
 
     Setup withEvents(final int fromHardware, final int fromPoster) {
@@ -108,12 +179,26 @@ final class EvdModel implements Explorer.Model {
           dispatchers,
           dequeues,
           dequeuesInside,
+          waits,
+          threshold,
+          cno,
           script);
     }
 
     Setup withPolicy(final long initial, final int threads) {
       return new Setup(
-          arm, hint, initial, completions, posts, threads, dequeues, dequeuesInside, script);
+          arm,
+          hint,
+          initial,
+          completions,
+          posts,
+          threads,
+          dequeues,
+          dequeuesInside,
+          waits,
+          threshold,
+          cno,
+          script);
     }
 
     @Override
@@ -142,6 +227,11 @@ final class EvdModel implements Explorer.Model {
     /** Whether a turn finds another policy than the one it began with. */
     default boolean hasChanged(final long policy, final long expected) {
       return policy != expected;
+    }
+
+    /** Whether the CNO is told of a step. */
+    default boolean tells(final long before, final long after, final int operation) {
+      return EvdState.tells(before, after, operation);
     }
 
     default boolean isQuiet(final long s) {
@@ -194,7 +284,12 @@ final class EvdModel implements Explorer.Model {
     TAKE_INSIDE,
     DONE,
     SETTLE,
-    SETTLED
+    SETTLED,
+    COLLECT,
+    COUNT,
+    LOOK_AROUND,
+    SLEEP,
+    PARKED
   }
 
   private enum Kind {
@@ -205,6 +300,7 @@ final class EvdModel implements Explorer.Model {
     IN_MANY,
     BRIEF,
     CONSUMER,
+    WAITER,
     SETTLE
   }
 
@@ -277,7 +373,7 @@ final class EvdModel implements Explorer.Model {
   private static final int LIES = 2;
   private static final int ARM_ATTEMPTS = 2;
   private static final int EMPTY_LIMIT = 2;
-  private static final int SHARED = 25;
+  private static final int SHARED = 27;
   private static final long LEGAL =
       EvdState.TOKEN
           | EvdState.TURN
@@ -286,6 +382,10 @@ final class EvdModel implements Explorer.Model {
           | EvdState.CONTROL
           | EvdState.POLICY
           | EvdState.CLOSED
+          | EvdState.WAITER
+          | EvdState.ASLEEP
+          | EvdState.UNWAITABLE
+          | EvdState.CNO
           | EvdState.RUNNING
           | EvdState.LIMIT;
 
@@ -297,7 +397,10 @@ final class EvdModel implements Explorer.Model {
   private static final int SCRIPT_GOES_ON = 5;
   private static final int DEQUEUE = 6;
   private static final int TIMER = 7;
-  private static final int TURNS = 8;
+  private static final int AWAIT = 8;
+  private static final int TIMEOUT = 9;
+  private static final int CNO = 10;
+  private static final int TURNS = 11;
   private static final int CHOICES = 8;
 
   private final Setup setup;
@@ -307,6 +410,7 @@ final class EvdModel implements Explorer.Model {
   private final Turner[] turners;
   private final Turner consumer;
   private final Turner changer;
+  private final Turner waiter;
 
   // The EVD.
   private long word;
@@ -348,6 +452,14 @@ final class EvdModel implements Explorer.Model {
   private boolean arrived;
   private boolean begunDisabled;
 
+  // The waiter's side.
+  private int waits;
+  private boolean unparked;
+  private boolean timedOut;
+  private boolean evicted;
+  private boolean triggered;
+  private boolean drains;
+
   EvdModel(final Setup setup, final Rules rules) {
     this.setup = setup;
     this.rules = rules;
@@ -364,13 +476,17 @@ final class EvdModel implements Explorer.Model {
     paces = setup.hint() == Hint.LYING;
     final long many = setup.policy() & EvdState.LIMIT;
     limit = many == 0 ? 1 : (int) (many >>> EvdState.LIMIT_SHIFT);
-    turners = new Turner[setup.dispatchers() + 2];
+    turners = new Turner[setup.dispatchers() + 3];
     for (int i = 0; i < turners.length; i++) {
       turners[i] = new Turner();
     }
     consumer = turners[setup.dispatchers()];
     changer = turners[setup.dispatchers() + 1];
+    waiter = turners[setup.dispatchers() + 2];
     word = EvdState.CQ;
+    if (setup.cno()) {
+      apply(EvdState.SET_CNO, EvdState.CNO);
+    }
     apply(EvdState.SET_POLICY, setup.policy() | EvdState.WORK);
   }
 
@@ -383,7 +499,10 @@ final class EvdModel implements Explorer.Model {
 
   @Override
   public boolean isSpontaneous(final int step) {
-    return step == ADD || step == POST || step == SCRIPT || step == DEQUEUE;
+    return switch (step) {
+      case ADD, POST, SCRIPT, DEQUEUE, AWAIT, TIMEOUT -> true;
+      default -> false;
+    };
   }
 
   @Override
@@ -397,6 +516,9 @@ final class EvdModel implements Explorer.Model {
       case SCRIPT_GOES_ON -> done < setup.script().size() && goesOn() && script();
       case DEQUEUE -> dequeue();
       case TIMER -> timer();
+      case AWAIT -> await();
+      case TIMEOUT -> timeout();
+      case CNO -> drain();
       default -> {
         final Turner turner = turners[(step - TURNS) / CHOICES];
         final int choice = (step - TURNS) % CHOICES;
@@ -418,12 +540,17 @@ final class EvdModel implements Explorer.Model {
       case SCRIPT, SCRIPT_GOES_ON -> "somebody does " + setup.script().get(done);
       case DEQUEUE -> "the consumer dequeues";
       case TIMER -> "the timer is due";
+      case AWAIT -> "the waiter awaits";
+      case TIMEOUT -> "the waiter's time is over";
+      case CNO -> "the CNO's thread drains";
       default -> {
         final int index = (step - TURNS) / CHOICES;
         final Turner turner = turners[index];
         yield (turner == consumer
                 ? "consumer"
-                : turner == changer ? "somebody" : "dispatcher " + index)
+                : turner == changer
+                    ? "somebody"
+                    : turner == waiter ? "waiter" : "dispatcher " + index)
             + " "
             + turner.pc
             + (turner.pc == Pc.ARM ? " choice " + (step - TURNS) % CHOICES : "");
@@ -500,19 +627,21 @@ final class EvdModel implements Explorer.Model {
       return false;
     }
     switch (setup.script().get(done)) {
-      case DISABLE -> apply(EvdState.SET_POLICY, EvdState.DISABLED);
+      case DISABLE -> apply(EvdState.SET_POLICY, setup.cno() ? EvdState.WORK : EvdState.DISABLED);
       case ENABLE_ANY -> {
-        enabled();
-        apply(EvdState.SET_POLICY, setup.policy() | EvdState.WORK);
+        if (apply(EvdState.SET_POLICY, setup.enabling() | EvdState.WORK) >= 0) {
+          enabled();
+        }
       }
       case ENABLE_NEW -> {
         final long before = apply(EvdState.TAKE, 0);
         if (before == EvdState.BUSY) {
           return false;
         }
-        if (before == EvdState.REFUSED) {
-          enabled();
-          apply(EvdState.SET_POLICY, setup.policy());
+        if (before < 0) {
+          if (apply(EvdState.SET_POLICY, setup.enabling()) >= 0) {
+            enabled();
+          }
         } else {
           holders++;
           serve(before & EvdState.CQ);
@@ -526,6 +655,11 @@ final class EvdModel implements Explorer.Model {
         }
       }
       case CLOSE -> apply(EvdState.CLOSE, 0);
+      case SET_UNWAITABLE -> {
+        evicted |= (word & EvdState.WAITER) != 0;
+        apply(EvdState.SET_UNWAITABLE, 0);
+      }
+      case CLEAR_UNWAITABLE -> apply(EvdState.CLEAR_UNWAITABLE, 0);
       case WHEN_QUIET -> waiting = true;
       case CHECK_QUIET -> checkQuiet();
     }
@@ -557,12 +691,29 @@ final class EvdModel implements Explorer.Model {
     return true;
   }
 
+  /** A trigger is used up, then events are taken until there is none or it is refused. */
+  private boolean drain() {
+    if (consumer.pc != Pc.IDLE || (!triggered && !drains)) {
+      return false;
+    }
+    if (!drains) {
+      triggered = false;
+      drains = true;
+      return true;
+    }
+    if (!dequeue(consumer)) {
+      return false;
+    }
+    drains = consumer.pc != Pc.IDLE;
+    return true;
+  }
+
   private boolean dequeue(final Turner t) {
     final long before = apply(EvdState.TAKE, 0);
     if (before == EvdState.BUSY) {
       return false;
     }
-    if (before != EvdState.REFUSED) {
+    if (before >= 0) {
       if (upcalls > 0 || EvdState.isEnabled(before)) {
         throw new Violation("a dequeue races an upcall");
       }
@@ -574,17 +725,92 @@ final class EvdModel implements Explorer.Model {
     return true;
   }
 
+  private boolean await() {
+    if (waits == setup.waits() || waiter.pc != Pc.IDLE) {
+      return false;
+    }
+    final long before = apply(EvdState.AWAIT, 0);
+    if (before == EvdState.BUSY) {
+      return false;
+    }
+    waits++;
+    if (before >= 0) {
+      if (upcalls > 0 || EvdState.isEnabled(before)) {
+        throw new Violation("a wait races an upcall");
+      }
+      holders++;
+      serve(before & EvdState.CQ);
+      waiter.kind = Kind.WAITER;
+      waiter.pc = Pc.COLLECT;
+    }
+    return true;
+  }
+
+  private boolean timeout() {
+    if (timedOut || waiter.pc == Pc.IDLE) {
+      return false;
+    }
+    timedOut = true;
+    return true;
+  }
+
+  private int held() {
+    return polled - handedOut + enqueued - dequeued;
+  }
+
+  private void take() {
+    if (polled > handedOut) {
+      handedOut++;
+    } else {
+      dequeued++;
+    }
+  }
+
+  /** Each look of the waiter that others can tell from the next one is a step. */
+  private boolean await(final Turner t) {
+    switch (t.pc) {
+      case COLLECT -> {
+        if ((word & EvdState.CLOSED) != 0) {
+          t.pc = Pc.LEFT;
+        } else {
+          t.pc = hasMore() ? Pc.POLL : Pc.COUNT;
+        }
+      }
+      case COUNT -> {
+        if (held() >= setup.threshold()) {
+          take();
+          t.pc = Pc.LEFT;
+        } else {
+          t.pc = Pc.LOOK_AROUND;
+        }
+      }
+      case LOOK_AROUND -> t.pc = (word & EvdState.WAITER) == 0 || timedOut ? Pc.LEFT : Pc.SLEEP;
+      case SLEEP -> {
+        apply(EvdState.SLEEP, 0);
+        t.pc = (word & EvdState.ASLEEP) == 0 ? Pc.RESUME : Pc.PARKED;
+      }
+      default -> {
+        if (!unparked && !timedOut) {
+          return false;
+        }
+        unparked = false;
+        t.pc = (word & EvdState.ASLEEP) == 0 || timedOut ? Pc.RESUME : Pc.PARKED;
+      }
+    }
+    return true;
+  }
+
   // The program of a turn.
 
   private boolean turn(final Turner t, final int choice) {
     switch (t.pc) {
       case IDLE -> {
-        return t != consumer && t != changer && pop(t);
+        return t != consumer && t != changer && t != waiter && pop(t);
       }
       case READ -> read(t);
       case RESUME -> {
         serve(apply(EvdState.RESUME, 0));
-        t.pc = Pc.READ;
+        t.pc = t.kind == Kind.WAITER ? Pc.COLLECT : Pc.READ;
       }
       case NEXT -> next(t);
       case POLL -> poll(t);
@@ -616,8 +842,13 @@ final class EvdModel implements Explorer.Model {
       }
       case LEAVE -> {
         holders--;
-        apply(EvdState.LEAVE, t.left);
+        apply(t.kind == Kind.WAITER ? EvdState.RETURN : EvdState.LEAVE, t.left);
         t.pc = Pc.CHECK;
+        if (t.kind == Kind.WAITER) {
+          unparked = false;
+          timedOut = false;
+          evicted = false;
+        }
         if (t.kind == Kind.IN_MANY) {
           t.kind = Kind.MANY;
           t.left = 0;
@@ -678,8 +909,11 @@ final class EvdModel implements Explorer.Model {
         enabled();
         onNew = true;
         arrived = false;
-        apply(EvdState.SET_POLICY, setup.policy());
+        apply(EvdState.SET_POLICY, setup.enabling());
         t.pc = Pc.LEAVE;
+      }
+      case COLLECT, COUNT, LOOK_AROUND, SLEEP, PARKED -> {
+        return await(t);
       }
     }
     return true;
@@ -785,6 +1019,7 @@ final class EvdModel implements Explorer.Model {
     if (t.misses < 2) {
       t.pc = Pc.NEXT;
     } else {
+      drains &= t != consumer;
       t.misses = 0;
       t.pc =
           switch (t.kind) {
@@ -907,6 +1142,8 @@ final class EvdModel implements Explorer.Model {
     final boolean some = polled > handedOut;
     if (t.kind == Kind.SETTLE) {
       t.pc = hasMore() ? Pc.POLL : Pc.SETTLED;
+    } else if (t.kind == Kind.WAITER) {
+      t.pc = hasMore() ? Pc.POLL : Pc.COUNT;
     } else if (!some && hasMore()) {
       t.pc = Pc.POLL;
     } else if (t.kind == Kind.NOTIFY) {
@@ -922,6 +1159,9 @@ final class EvdModel implements Explorer.Model {
   private void begin(final Turner t) {
     if (quiet) {
       throw new Violation("an upcall starts after the teardown");
+    }
+    if ((word & EvdState.WAITER) != 0) {
+      throw new Violation("an upcall starts while a thread waits");
     }
     upcalls++;
     if (t.kind == Kind.SINGLE && !EvdState.isEnabled(word)) {
@@ -960,6 +1200,10 @@ final class EvdModel implements Explorer.Model {
     if (EvdState.madeToken(before, after)) {
       ring++;
     }
+    if (operation != EvdState.RESUME && EvdState.wakes(before, after)) {
+      unparked = true;
+    }
+    triggered |= rules.tells(before, after, operation);
     return before;
   }
 
@@ -981,6 +1225,13 @@ final class EvdModel implements Explorer.Model {
     expect((word & EvdState.RUNNING) >>> 16 == running, true, "RUNNING");
     if ((word & EvdState.UPCALL) != 0) {
       expect(true, holders == 1, "UPCALL");
+    }
+    if ((word & EvdState.WAITER) != 0) {
+      expect(true, waiter.kind == Kind.WAITER, "WAITER");
+      expect(false, EvdState.isEnabled(word), "POLICY while a thread waits");
+    }
+    if ((word & EvdState.ASLEEP) != 0) {
+      expect(true, waiter.pc == Pc.PARKED || waiter.pc == Pc.RESUME, "ASLEEP");
     }
     if ((word & EvdState.CLOSED) != 0) {
       expect(false, EvdState.isEnabled(word), "POLICY of a closed EVD");
@@ -1018,7 +1269,18 @@ final class EvdModel implements Explorer.Model {
     if ((word & EvdState.CLOSED) != 0 && done == setup.script().size() && !closed) {
       throw new Violation("the close never ends");
     }
-    if (holders > 0 || upcalls > 0) {
+    final boolean isOpen = (word & (EvdState.CLOSED | EvdState.WAITER | EvdState.POLICY)) == 0;
+    if (setup.cno() && isOpen && (handedOut < added || dequeued < enqueued)) {
+      throw new Violation("the CNO is not told");
+    }
+    if (waiter.pc == Pc.PARKED) {
+      if (held() >= setup.threshold() || added > polled) {
+        throw new Violation("the waiter sleeps with enough events");
+      }
+      if ((word & EvdState.CLOSED) != 0 || evicted) {
+        throw new Violation("the waiter is not told to return");
+      }
+    } else if (holders > 0 || upcalls > 0) {
       throw new Violation("somebody is stuck in a turn");
     }
   }
@@ -1053,7 +1315,17 @@ final class EvdModel implements Explorer.Model {
     to[at++] = (byte) signalled;
     to[at++] = (byte) calls;
     to[at++] = (byte) done;
-    to[at++] = (byte) (bit(laneFirst, 0) | bit(armed, 1) | bit(waiting, 2) | bit(quiet, 3));
+    to[at++] =
+        (byte)
+            (bit(laneFirst, 0)
+                | bit(armed, 1)
+                | bit(waiting, 2)
+                | bit(quiet, 3)
+                | bit(unparked, 4)
+                | bit(timedOut, 5)
+                | bit(evicted, 6));
+    to[at++] = (byte) waits;
+    to[at++] = (byte) (bit(triggered, 0) | bit(drains, 1));
     to[at++] = (byte) lies;
     to[at++] = (byte) empties;
     to[at++] =
@@ -1123,6 +1395,13 @@ final class EvdModel implements Explorer.Model {
     armed = (from[at] & 2) != 0;
     waiting = (from[at] & 4) != 0;
     quiet = (from[at] & 8) != 0;
+    unparked = (from[at] & 16) != 0;
+    timedOut = (from[at] & 32) != 0;
+    evicted = (from[at] & 64) != 0;
+    at++;
+    waits = from[at++];
+    triggered = (from[at] & 1) != 0;
+    drains = (from[at] & 2) != 0;
     at++;
     lies = from[at++];
     empties = from[at++];
@@ -1153,6 +1432,9 @@ final class EvdModel implements Explorer.Model {
         + ((word & EvdState.LANE) != 0 ? " lane" : "")
         + ((word & EvdState.CONTROL) != 0 ? " control" : "")
         + ((word & EvdState.CLOSED) != 0 ? " closed" : "")
+        + ((word & EvdState.WAITER) != 0 ? " waiter" : "")
+        + ((word & EvdState.ASLEEP) != 0 ? " asleep" : "")
+        + ((word & EvdState.UNWAITABLE) != 0 ? " unwaitable" : "")
         + " policy="
         + ((word & EvdState.POLICY) >>> 6)
         + "] completions "

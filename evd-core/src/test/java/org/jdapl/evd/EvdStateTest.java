@@ -117,6 +117,59 @@ class EvdStateTest {
     explore(new Setup(arm, Hint.LYING).withEvents(1, 1));
   }
 
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W01_aWaiterSleepsOnlyWhileTheThresholdIsNotReached(final Setup setup) {
+    explore(setup.withEvents(2, 2).withWaits(2, 2).withDequeues(1));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W04_aWaiterReturnsWhenNoThreadMayWait(final Setup setup) {
+    explore(
+        setup.withEvents(2, 1).withWaits(2, 2).withScript(Op.SET_UNWAITABLE, Op.CLEAR_UNWAITABLE));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W04_aWaiterReturnsWhenTheEvdIsClosed(final Setup setup) {
+    explore(
+        setup.withEvents(2, 1).withWaits(2, 2).withScript(Op.CLOSE, Op.WHEN_QUIET, Op.CHECK_QUIET));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W06_noUpcallAndWaiterMeetAndNoSwitchLosesAnEvent(final Setup setup) {
+    explore(
+        setup
+            .withEvents(1, 1)
+            .withWaits(2, 2)
+            .withScript(Op.ENABLE_ANY, Op.DISABLE, Op.ENABLE_NEW));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W05_whoDrainsAtEachTriggerGetsEverything(final Setup setup) {
+    explore(setup.withEvents(3, 2).withPolicy(EvdState.DISABLED, 1).withCno());
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W06_noSwitchFromUpcallsToACnoLosesAnEvent(final Setup setup) {
+    explore(
+        setup
+            .withEvents(2, 1)
+            .withPolicy(EvdState.SINGLE, 1)
+            .withCno()
+            .withScript(Op.DISABLE, Op.ENABLE_NEW));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W06_noSwitchFromAWaitToACnoLosesAnEvent(final Setup setup) {
+    explore(setup.withEvents(2, 1).withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE));
+  }
+
   /** Mistakes in the state function and in the program around it. */
   enum Planted implements Rules {
     END_IS_A_PLAIN_STORE("it sleeps with work") {
@@ -333,6 +386,86 @@ class EvdStateTest {
       @Override
       public boolean collects() {
         return false;
+      }
+    },
+
+    A_SIGNAL_DOES_NOT_WAKE("the waiter sleeps with enough events") {
+      @Override
+      Setup where() {
+        return super.where().withWaits(1, 1);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        final long after = EvdState.next(s, operation, argument);
+        return operation == EvdState.SIGNAL ? after | (s & EvdState.ASLEEP) : after;
+      }
+    },
+
+    A_WAITER_FALLS_ASLEEP_BY_A_PLAIN_STORE("the waiter sleeps with enough events") {
+      @Override
+      Setup where() {
+        return super.where().withWaits(1, 1);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        return operation == EvdState.SLEEP
+            ? s | EvdState.ASLEEP
+            : EvdState.next(s, operation, argument);
+      }
+    },
+
+    A_WAITER_IS_NOT_EVICTED_IF_THE_MARK_IS_GONE_WHEN_IT_LOOKS("the waiter is not told to return") {
+      @Override
+      Setup where() {
+        return super.where()
+            .withWaits(1, 3)
+            .withEvents(1, 0)
+            .withScript(Op.SET_UNWAITABLE, Op.CLEAR_UNWAITABLE);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        final long after = EvdState.next(s, operation, argument);
+        return operation == EvdState.SET_UNWAITABLE ? after | (s & EvdState.WAITER) : after;
+      }
+    },
+
+    UPCALLS_ARE_ENABLED_WHILE_A_THREAD_WAITS("POLICY while a thread waits") {
+      @Override
+      Setup where() {
+        return super.where().withWaits(1, 2).withScript(Op.ENABLE_ANY);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        final long waiter = operation == EvdState.SET_POLICY ? s & EvdState.WAITER : 0;
+        return EvdState.next(s & ~waiter, operation, argument) | waiter;
+      }
+    },
+
+    THE_CNO_IS_TOLD_ONLY_OF_SIGNALS("the CNO is not told") {
+      @Override
+      Setup where() {
+        return super.where().withCno().withScript(Op.DISABLE);
+      }
+
+      @Override
+      public boolean tells(final long before, final long after, final int operation) {
+        return operation == EvdState.SIGNAL && EvdState.tells(before, after, operation);
+      }
+    },
+
+    THE_CNO_IS_NOT_TOLD_OF_WHAT_A_WAITER_LEAVES("the CNO is not told") {
+      @Override
+      Setup where() {
+        return super.where().withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE);
+      }
+
+      @Override
+      public boolean tells(final long before, final long after, final int operation) {
+        return operation != EvdState.RETURN && EvdState.tells(before, after, operation);
       }
     },
 

@@ -10,7 +10,15 @@ final class Mistakes {
 
   static Stream<Mistake> all() {
     return Stream.of(
-            events(), upcalls(), upcallsWithThreads(), merge(), arming(), teardown(), errors())
+            events(),
+            upcalls(),
+            upcallsWithThreads(),
+            waiting(),
+            waitingWithThreads(),
+            merge(),
+            arming(),
+            teardown(),
+            errors())
         .flatMap(mistakes -> mistakes);
   }
 
@@ -40,8 +48,8 @@ final class Mistakes {
             "E04",
             "a full queue takes one more",
             "Lane.java",
-            "before < 0 || waiting(before) >= length(before)",
-            "before < 0 || waiting(before) > length(before)"),
+            "if (waiting(before) >= length(before)) {",
+            "if (waiting(before) > length(before)) {"),
         Mistake.of(
             "E05",
             "an endpoint that does not fit is let in",
@@ -178,8 +186,8 @@ final class Mistakes {
             "U07",
             "anybody may dequeue while upcalls are enabled",
             "EvdState.java",
-            "if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
-            "if ((s & CLOSED) != 0) {"),
+            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+            "case TAKE -> {\n        if ((s & CLOSED) != 0) {"),
         Mistake.of(
             "U08",
             "a close inside an upcall waits",
@@ -269,6 +277,168 @@ final class Mistakes {
         .map(Mistake::withThreads);
   }
 
+  private static Stream<Mistake> waiting() {
+    return Stream.of(
+        Mistake.of(
+            "W01",
+            "a wait ends at the first event, whatever the threshold",
+            "EvdImpl.java",
+            "if (remaining >= threshold && takeOne(own)) {",
+            "if (remaining >= 1 && takeOne(own)) {"),
+        Mistake.of(
+            "W01",
+            "suppressed successes and markers count as events",
+            "Stash.java",
+            "return used - silents;",
+            "return used;"),
+        Mistake.of(
+            "W01",
+            "connection events of closed endpoints count",
+            "Lane.java",
+            "event instanceof LaneEvent laneEvent && laneEvent.isGone()",
+            "event == null"),
+        Mistake.of(
+            "W01",
+            "the end that waits at its gate does not count",
+            "Merger.java",
+            "return stash.events() + lane.count() + heldEnds;",
+            "return stash.events() + lane.count();"),
+        Mistake.of(
+            "W01",
+            "suppressed successes keep their slots while a thread waits",
+            "Merger.java",
+            "    while (stash.first() != Stash.NONE && stash.isSilent(stash.first()) &&"
+                + " pass(stash.first())) {",
+            "    while (heldEnds < 0) {"),
+        Mistake.of(
+            "W02",
+            "an event that is there is taken when the time is over",
+            "EvdImpl.java",
+            "      if (ia.runtime().isOver(deadline)) {\n",
+            "      if (ia.runtime().isOver(deadline)) {\n        takeOne(own);\n"),
+        Mistake.of(
+            "W03",
+            "a thread waits inside a handler",
+            "Misuse.java",
+            "if (Dispatcher.isCurrent() || Reaper.isCurrent()) {",
+            "if (object == null) {"),
+        Mistake.of(
+            "W04",
+            "a marker that a waiter passes tells nobody",
+            "Merger.java",
+            "      queue.complete(slot);\n      connection.onMarker(queue, success);\n",
+            "      queue.complete(slot);\n"),
+        Mistake.of(
+            "W04",
+            "an interrupt is not looked at",
+            "EvdImpl.java",
+            "      if (Thread.currentThread().isInterrupted()) {\n"
+                + "        return Outcome.INTERRUPTED_CALL;",
+            "      if (Thread.interrupted()) {\n        return Outcome.TIMEOUT_EXPIRED;"),
+        Mistake.of(
+            "W05",
+            "a trigger that nobody waits for is forgotten",
+            "CnoImpl.java",
+            "        triggeredBy = by;\n        return;",
+            "        return;"),
+        Mistake.of(
+            "W05",
+            "a trigger sticks for ever",
+            "CnoImpl.java",
+            "    triggeredBy = null;\n    if (own.evd == null) {",
+            "    if (own.evd == null) {"),
+        Mistake.of(
+            "W06",
+            "upcalls and the CNO are told both",
+            "EvdState.java",
+            "return (s & (CNO | POLICY | UPCALL | RUNNING | WAITER | CLOSED)) == CNO;",
+            "return (s & (CNO | CLOSED)) == CNO;"),
+        Mistake.of(
+            "W06",
+            "the CNO hears of what is left only with the next event",
+            "EvdState.java",
+            "|| operation == SET_CNO || !mayTell(before));",
+            "|| operation == SET_CNO);"),
+        Mistake.of(
+            "W06",
+            "a thread waits although an upcall is enabled",
+            "EvdState.java",
+            "      case AWAIT -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+            "      case AWAIT -> {\n        if ((s & CLOSED) != 0) {"),
+        Mistake.of(
+            "W07",
+            "a wait by hand parks its thread",
+            "Jdapl.java",
+            "    if (byHand) {\n      runUntil(ends,",
+            "    if (byHand && deadline < 0) {\n      runUntil(ends,"));
+  }
+
+  private static Stream<Mistake> waitingWithThreads() {
+    return Stream.of(
+            Mistake.of(
+                "W02",
+                "each event begins the timeout anew",
+                "EvdImpl.java",
+                "      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);",
+                "      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);\n"
+                    + "      if (!ia.runtime().isOver(deadline)) {\n"
+                    + "        return waitInTurn(own, threshold,"
+                    + " ia.runtime().deadline(Duration.ofMillis(50)));\n"
+                    + "      }"),
+            Mistake.of(
+                "W03",
+                "a dequeue waits for the waiter instead of being refused",
+                "EvdState.java",
+                "yield (s & WAITER) != 0 ? WAITED : take(s);",
+                "yield take(s);"),
+            Mistake.of(
+                "W04",
+                "nobody wakes the thread that waits",
+                "EvdImpl.java",
+                "        LockSupport.unpark(waiter);",
+                "        waiter.getName();"),
+            Mistake.of(
+                "W04",
+                "a waiter falls asleep over a signal",
+                "EvdState.java",
+                "case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;",
+                "case SLEEP -> s | ASLEEP;"),
+            Mistake.of(
+                "W04",
+                "setUnwaitable is forgotten when it is taken back",
+                "EvdState.java",
+                "(s & ~(WAITER | ASLEEP)) | UNWAITABLE;",
+                "(s & ~ASLEEP) | UNWAITABLE;"),
+            Mistake.of(
+                "W05",
+                "a trigger releases all threads",
+                "CnoImpl.java",
+                "    LockSupport.unpark(released.thread);",
+                "    LockSupport.unpark(released.thread);\n"
+                    + "    synchronized (this) {\n"
+                    + "      Waiter other;\n"
+                    + "      while ((other = waiters.poll()) != null) {\n"
+                    + "        other.evd = by;\n"
+                    + "        LockSupport.unpark(other.thread);\n"
+                    + "      }\n"
+                    + "    }"),
+            Mistake.of(
+                "W05",
+                "a trigger that finds a thread whose time is over is lost",
+                "CnoImpl.java",
+                "    if (own.evd != null) {\n      to.onReady",
+                "    if (own.evd != null && (timeout.isZero() || !ia.runtime().isOver(deadline)))"
+                    + " {\n"
+                    + "      to.onReady"),
+            Mistake.of(
+                "W06",
+                "upcalls are enabled while a thread waits",
+                "EvdState.java",
+                "yield (s & WAITER) != 0 && (argument & POLICY) != 0\n            ? WAITED",
+                "yield (s & WAITER) != 0 && (argument & POLICY) > POLICY\n            ? WAITED"))
+        .map(Mistake::withThreads);
+  }
+
   private static Stream<Mistake> merge() {
     return Stream.of(
         Mistake.of(
@@ -287,8 +457,8 @@ final class Mistakes {
             "M03",
             "the end of a connection does not wait for completions",
             "Connection.java",
-            "    if (!isGateOpen()) {\n      heldEnd = event;",
-            "    if (heldEnd != null) {\n      heldEnd = event;"),
+            "    if (!isGateOpen()) {\n      holdEnd(event);",
+            "    if (heldEnd != null) {\n      holdEnd(event);"),
         Mistake.of(
             "M04",
             "each thing that ends a connection makes an event",
@@ -322,8 +492,8 @@ final class Mistakes {
             "A10",
             "the watchdog wakes the EVDs that are not idle only",
             "EvdState.java",
-            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0;",
-            "    return isEnabled(s) && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0;"),
+            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);",
+            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0);"),
         Mistake.of(
             "A01",
             "an arm is not followed by a look",

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent.Kind;
@@ -118,6 +119,71 @@ public abstract class ErrorContract extends Contract {
     }
 
     assertThat(seen.takeAll()).as(why("nothing was taken")).isEqualTo(1);
+  }
+
+  @Test
+  void required_R01_aWaitNeedsAHandlerAThresholdAndATime() {
+    final Evd evd = softwareEvd(4);
+    final Cno cno = bench.open().createCno();
+    final Duration negative = Duration.ofNanos(-1);
+    post(evd, 1);
+
+    argument(1, "await(null)", () -> evd.await(null, 1, Duration.ZERO));
+    argument(2, "threshold 5 of 4", () -> evd.await(NOBODY, 5, Duration.ZERO));
+    argument(3, "no timeout", () -> evd.await(NOBODY, 1, null));
+    argument(3, "a negative timeout", () -> evd.await(NOBODY, 1, negative));
+    argument(1, "a CNO's await(null)", () -> cno.await(null, Duration.ZERO));
+    argument(2, "a CNO's await without timeout", () -> cno.await(ready -> {}, null));
+    argument(2, "a CNO's await, negative", () -> cno.await(ready -> {}, negative));
+    final DatException threshold =
+        refused(
+            ReturnType.INVALID_PARAMETER,
+            "threshold -17",
+            () -> evd.await(NOBODY, -17, Duration.ZERO));
+
+    assertThat(threshold).as(why("the EVD")).hasMessageContaining(evd.name());
+    assertThat(threshold).as(why("the value")).hasMessageContaining("-17");
+    assertThat(threshold).as(why("the expectation")).hasMessageContaining("1..4");
+    assertThat(evd.remaining()).as(why("nobody waited")).isZero();
+    assertThat(recorder(evd).takeAll()).as(why("nothing was taken")).isEqualTo(1);
+  }
+
+  private void argument(final int number, final String what, final ThrowingCallable misuse) {
+    refused(
+        ReturnType.INVALID_PARAMETER, ReturnSubtype.valueOf("INVALID_ARG" + number), what, misuse);
+  }
+
+  @Test
+  void required_R01_anEvdTakesAnOpenCnoOfItsAdapter() {
+    final InterfaceAdapter adapter = bench.open();
+    final Evd evd = adapter.createEvd(4, EventStream.SOFTWARE);
+    final Cno closed = adapter.createCno();
+    closed.close();
+
+    for (final Cno cno : List.of(closed, bench.open().createCno())) {
+      refused(
+          ReturnType.INVALID_HANDLE,
+          ReturnSubtype.INVALID_HANDLE_CNO,
+          cno + " for " + evd,
+          () -> evd.cno(cno));
+    }
+
+    assertThat(evd.cno()).as(why("as before")).isNull();
+  }
+
+  @Test
+  void required_R02_aClosedEvdIsNotWaitedFor() {
+    final Evd evd = softwareEvd(4);
+    evd.close();
+
+    for (final ThrowingCallable call :
+        List.<ThrowingCallable>of(
+            () -> evd.await(NOBODY, 1, Duration.ZERO),
+            evd::setUnwaitable,
+            evd::clearUnwaitable,
+            () -> evd.cno(null))) {
+      refused(ReturnType.INVALID_HANDLE, "a call on a closed EVD", call);
+    }
   }
 
   @Test

@@ -1,5 +1,6 @@
 package org.jdapl.tck;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -100,6 +101,16 @@ final class Recorder implements EventHandler {
     taking.set(true);
     try {
       return evd.dequeue(this);
+    } finally {
+      taking.set(false);
+    }
+  }
+
+  /** Waits for one event. */
+  Outcome await(final int threshold, final Duration timeout) {
+    taking.set(true);
+    try {
+      return evd.await(this, threshold, timeout);
     } finally {
       taking.set(false);
     }

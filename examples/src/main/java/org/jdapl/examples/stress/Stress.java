@@ -188,7 +188,8 @@ public final class Stress implements Callable<Integer> {
     }
     account.breaches().forEach(breach -> err.println("BREACH: " + breach));
     err.printf(
-        "FAILED: %d breaches; again with --seed %d --posters %d --connections %d --dispatchers %d%n",
+        "FAILED: %d breaches; again with --seed %d --posters %d --connections %d --dispatchers"
+            + " %d%n",
         account.breachCount(), chosen, posters, connections, dispatchers);
     return ExitCode.SOFTWARE;
   }

@@ -1,0 +1,157 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jdapl.dat.Cno;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.NotifyHandler;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnSubtype;
+
+/** A trigger that sticks, and the threads that wait for it. */
+final class CnoImpl implements Cno {
+
+  /** A thread that waits. */
+  private static final class Waiter {
+    private final Thread thread = Thread.currentThread();
+
+    /** Set by who takes it out of the queue. */
+    private volatile EvdImpl evd;
+  }
+
+  private final String name;
+  private final IaImpl ia;
+
+  // Under the monitor of this object: a leaf, nothing is called under it.
+  private final Queue<Waiter> waiters = new ArrayDeque<>();
+  private final Set<EvdImpl> evds = new LinkedHashSet<>();
+  private EvdImpl triggeredBy;
+  private volatile boolean closed;
+
+  CnoImpl(final String name, final IaImpl ia) {
+    this.name = name;
+    this.ia = ia;
+  }
+
+  /** An event came to an EVD: releases one thread, now or when it comes. From any thread. */
+  void trigger(final EvdImpl by) {
+    final Waiter released;
+    synchronized (this) {
+      released = waiters.poll();
+      if (released == null) {
+        triggeredBy = by;
+        return;
+      }
+      released.evd = by;
+    }
+    LockSupport.unpark(released.thread);
+  }
+
+  @Override
+  public Outcome await(final NotifyHandler to, final Duration timeout) {
+    if (to == null) {
+      throw Misuse.argument(1, name + ".await: the handler is null");
+    }
+    if (timeout == null || timeout.isNegative()) {
+      throw Misuse.argument(2, name + ".await: timeout " + timeout + " is not a time");
+    }
+    Misuse.checkMayWait(name);
+    final long deadline = ia.runtime().deadline(timeout);
+    final Waiter own = new Waiter();
+    begin(own);
+    try {
+      ia.runtime().block(() -> own.evd != null || closed, deadline);
+    } finally {
+      end(own);
+    }
+    if (own.evd != null) {
+      to.onReady(own.evd);
+      return Outcome.SUCCESS;
+    }
+    if (closed) {
+      return Outcome.ABORT;
+    }
+    return Thread.currentThread().isInterrupted()
+        ? Outcome.INTERRUPTED_CALL
+        : Outcome.TIMEOUT_EXPIRED;
+  }
+
+  private synchronized void begin(final Waiter own) {
+    checkOpen("await");
+    own.evd = triggeredBy;
+    triggeredBy = null;
+    if (own.evd == null) {
+      waiters.add(own);
+    }
+  }
+
+  /** After this nobody tells it anything: what it was told by now is not lost. */
+  private synchronized void end(final Waiter own) {
+    waiters.remove(own);
+  }
+
+  synchronized void add(final EvdImpl evd) {
+    checkOpen("use by " + evd.name());
+    evds.add(evd);
+  }
+
+  synchronized void remove(final EvdImpl evd) {
+    evds.remove(evd);
+    if (triggeredBy == evd) { // it stood for the others as well
+      triggeredBy = evds.isEmpty() ? null : evds.iterator().next();
+    }
+  }
+
+  @Override
+  public synchronized List<Evd> evds() {
+    return List.copyOf(evds);
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (!evds.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_CNO_IN_USE, name + ".close: in use by " + evds);
+      }
+    }
+    closeAbruptly();
+  }
+
+  void closeAbruptly() {
+    final Waiter[] all;
+    synchronized (this) {
+      closed = true;
+      all = waiters.toArray(Waiter[]::new);
+    }
+    for (final Waiter waiter : all) {
+      LockSupport.unpark(waiter.thread);
+    }
+    ia.remove(this);
+  }
+
+  IaImpl ia() {
+    return ia;
+  }
+
+  private void checkOpen(final String call) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_CNO, this, call);
+    }
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}
