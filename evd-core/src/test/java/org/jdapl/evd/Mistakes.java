@@ -399,12 +399,6 @@ final class Mistakes {
                 "        waiter.getName();"),
             Mistake.of(
                 "W04",
-                "a waiter falls asleep over a signal",
-                "EvdState.java",
-                "case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;",
-                "case SLEEP -> s | ASLEEP;"),
-            Mistake.of(
-                "W04",
                 "setUnwaitable is forgotten when it is taken back",
                 "EvdState.java",
                 "(s & ~(WAITER | ASLEEP)) | UNWAITABLE;",
