@@ -120,7 +120,7 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
-    rescue = merger::rescue;
+    rescue = this::rescueInTurn;
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -163,6 +163,12 @@ final class EvdImpl implements Evd {
   void rescue() {
     if (EvdState.isIdle(state.get())) {
       control(rescue);
+    }
+  }
+
+  private void rescueInTurn() {
+    if (!isClosed()) { // a close may have come between, and destroyed the queues
+      merger.rescue();
     }
   }
 
