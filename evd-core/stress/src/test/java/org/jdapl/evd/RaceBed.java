@@ -78,6 +78,7 @@ final class RaceBed {
   private final AtomicInteger running = new AtomicInteger();
   private final List<Enabled> enabled = new CopyOnWriteArrayList<>();
   private final Queue<CompletableFuture<Void>> teardowns = new ConcurrentLinkedQueue<>();
+  private volatile boolean tearsDown;
   private final Queue<CompletableFuture<DrainReport>> closes = new ConcurrentLinkedQueue<>();
   private final Queue<CompletableFuture<DrainReport>> endpointCloses =
       new ConcurrentLinkedQueue<>();
@@ -205,8 +206,10 @@ final class RaceBed {
     }
   }
 
+  /** While it waits nobody enables. */
   void tearDown() {
     final List<Enabled> before = List.copyOf(enabled);
+    tearsDown = true;
     ifOpen(
         () -> {
           final CompletableFuture<Void> done = evd.teardownAsync().toCompletableFuture();
@@ -247,7 +250,10 @@ final class RaceBed {
     try {
       call.run();
     } catch (final DatException e) {
-      check(e.type() == ReturnType.INVALID_HANDLE && evd.isClosed(), "a call threw " + e);
+      check(
+          (e.type() == ReturnType.INVALID_HANDLE && evd.isClosed())
+              || (e.type() == ReturnType.INVALID_STATE && tearsDown),
+          "a call threw " + e);
     }
   }
 

@@ -91,8 +91,8 @@ final class RaceMistakes {
             "a policy change schedules nobody",
             "POLICY x DEQUEUE",
             "EvdState.java",
-            "REFUSED : schedule((s & ~CONCURRENCY) | argument);",
-            "REFUSED : (s & ~CONCURRENCY) | argument;"),
+            ": schedule((s & ~CONCURRENCY) | argument);",
+            ": (s & ~CONCURRENCY) | argument;"),
         planted(
             "who waits for quiet looks first, and adds itself then",
             "TEARDOWN x TEARDOWN",
@@ -110,8 +110,8 @@ final class RaceMistakes {
             "a post does not see that the lane was closed meanwhile",
             "CLOSE x CLOSE",
             "Lane.java",
-            "if (before < 0 || waiting(before) >= length(before)) {",
-            "if (waiting(before) >= length(before)) {"),
+            "if (before < 0) {",
+            "if (before < 0 && before > 0) {"),
         planted(
             "one EVD of an endpoint is told that an upcall returned, not each",
             "ENDPOINT_CLOSE x TURN",
