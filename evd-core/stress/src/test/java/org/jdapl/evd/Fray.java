@@ -9,7 +9,9 @@ import org.pastalab.fray.core.command.LambdaExecutor;
 import org.pastalab.fray.core.command.NetworkDelegateType;
 import org.pastalab.fray.core.command.SystemTimeDelegateType;
 import org.pastalab.fray.core.randomness.ControlledRandomProvider;
+import org.pastalab.fray.core.scheduler.PCTScheduler;
 import org.pastalab.fray.core.scheduler.POSScheduler;
+import org.pastalab.fray.core.scheduler.Scheduler;
 
 /** Runs a race under Fray's schedules, on a Java runtime that Fray has instrumented. */
 final class Fray {
@@ -25,6 +27,18 @@ final class Fray {
    * @return what it threw; null if it held.
    */
   static Throwable run(final Runnable race, final Path report) {
+    return run(race, report, new POSScheduler());
+  }
+
+  /**
+   * The same, but each thread has a priority that changes now and then: for mistakes that need one
+   * thread to stand still for long in the right place.
+   */
+  static Throwable runByPriorities(final Runnable race, final Path report) {
+    return run(race, report, new PCTScheduler());
+  }
+
+  private static Throwable run(final Runnable race, final Path report, final Scheduler scheduler) {
     final ExecutionInfo what =
         new ExecutionInfo(
             new LambdaExecutor(
@@ -41,7 +55,7 @@ final class Fray {
             report,
             Schedules.COUNT,
             SECONDS,
-            new POSScheduler(),
+            scheduler,
             new ControlledRandomProvider(),
             false, // fullSchedule
             false, // exploreMode

@@ -40,6 +40,13 @@ final class RaceMistakes {
         known("T07", "closes its completion queues there", "CLOSE x CLOSE"));
   }
 
+  /** Those of {@link Mistakes} that schedules by priorities show. */
+  static Stream<Planted> byPriorities() {
+    return Stream.of(
+        known("U03", "going idle forgets what was signalled since", "SIGNAL x SIGNAL"),
+        known("A03", "is swallowed by a plain store", "SIGNAL x SIGNAL"));
+  }
+
   private static Planted known(final String rule, final String story, final String race) {
     final List<Mistake> found =
         Mistakes.all().filter(m -> m.rule().equals(rule) && m.story().contains(story)).toList();
