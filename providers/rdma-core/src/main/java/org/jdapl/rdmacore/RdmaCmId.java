@@ -62,7 +62,7 @@ final class RdmaCmId extends CmObject implements CmId {
     data = privateData;
     state = State.RESOLVING;
     qp.attach("connect", this);
-    own(Results.check(device.createId(token()), "create_id", this, ""));
+    create();
     final int bound = device.bind(pointer(), 0);
     Results.check(bound, "bind_addr", this, "address " + device.address());
     final int resolving =
@@ -75,6 +75,7 @@ final class RdmaCmId extends CmObject implements CmId {
   synchronized void accept(
       final long id, final byte[] privateData, final int wantedIn, final int allowedOut) {
     state = State.OVER; // until it is accepted
+    checkNotEnded("accept");
     qp.attach("accept", this);
     final int in = Math.min(readsIn, wantedIn);
     final int out = Math.min(readsOut, allowedOut);
