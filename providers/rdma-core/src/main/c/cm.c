@@ -55,9 +55,9 @@ NATIVE(jint, event_channel_fd, jlong channel) { return POINTER(struct rdma_event
 
 NATIVE(jlong, create_id, jlong channel, jlong token) {
   struct rdma_cm_id *id = NULL;
-  const int result =
-      lib.rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, POINTER(void, token), RDMA_PS_TCP);
-  return result ? negative_errno(result) : (jlong)(intptr_t)id;
+  const jint result = negative_errno(
+      lib.rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, POINTER(void, token), RDMA_PS_TCP));
+  return result ? result : (jlong)(intptr_t)id;
 }
 
 NATIVE(void, set_token, jlong id, jlong token) { POINTER(struct rdma_cm_id, id)->context = POINTER(void, token); }
@@ -115,8 +115,8 @@ NATIVE(jint, resolve_route, jlong id, jint timeout_millis) {
 static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int reads, int access) {
   struct ibv_qp_attr attr = {.qp_state = state};
   int mask = 0;
-  const int result = lib.rdma_init_qp_attr(id, &attr, &mask);
-  if (result) return negative_errno(result);
+  const jint result = negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask));
+  if (result) return result;
   if (mask & IBV_QP_ACCESS_FLAGS) attr.qp_access_flags |= (unsigned int)access;
   if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = MIN_RNR_TIMER;
   if (reads >= 0) {
@@ -216,8 +216,9 @@ NATIVE(jint, get_events, jlong channel, jlong into, jint max) {
   while (count < max) {
     struct rdma_cm_event *event;
     const int result = lib.rdma_get_cm_event(POINTER(struct rdma_event_channel, channel), &event);
-    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : negative_errno(result);
+    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : errno_of(result);
     struct cm_record *const record = &records[count];
+    errno = 0;
     memset(record, 0, offsetof(struct cm_record, private_data));
     const int asks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
     record->token = (uint64_t)(uintptr_t)(asks ? event->listen_id : event->id)->context;
