@@ -255,10 +255,21 @@ final class RdmaDevice implements Device {
     return made;
   }
 
-  /** The id of a request is an object from here on: the end of the device ends it too. */
+  /**
+   * The id of a request is an object from here on: the end of the device ends it too. Does not
+   * throw, for the ids of the events after it would be lost.
+   */
   private RdmaRequest adopt() {
     if (Registry.OBJECTS.find(cmEvents.token()) instanceof RdmaListener listener) {
-      return add(new RdmaRequest(listener, cmEvents));
+      final RdmaRequest request = new RdmaRequest(listener, cmEvents);
+      synchronized (objects) {
+        if (!closed) {
+          ids.add(request);
+          return request;
+        }
+      }
+      request.forget(); // the end of the id rejects it
+      return null;
     }
     Cm.refuse(cmEvents.newId());
     Cm.destroyId(cmEvents.newId());
