@@ -103,6 +103,7 @@ final class RdmaDevice implements Device {
   private long compChannel;
   private long cmTag;
   private long cqTag;
+  private boolean keepsContext = true;
   private boolean counted; // whether the channel counts it
 
   // Of the thread that awaits.
@@ -602,6 +603,10 @@ final class RdmaDevice implements Device {
       }
       if (anchor != 0) {
         channel.remove(cmTag, Cm.eventChannelFd(eventChannel));
+        if (keepsContext) { // before librdmacm may close it, and open another at the same place
+          keepsContext = false;
+          context.release();
+        }
         final int result = Cm.destroyId(anchor);
         if (!Results.isGone(result)) {
           Results.check(result, "destroy_id", name, "close the device again");
@@ -613,7 +618,6 @@ final class RdmaDevice implements Device {
     }
     released = true;
     Registry.OBJECTS.remove(token);
-    context.release();
     if (counted) {
       channel.closed();
     }
