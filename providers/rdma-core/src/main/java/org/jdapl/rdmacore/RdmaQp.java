@@ -307,14 +307,23 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   @Override
   public synchronized void modifyToError() {
     final long alive = pointer("modify_qp");
-    Results.check(Verbs.modifyQpToError(alive), "modify_qp", this, "to ERR");
-    state = State.ERROR;
+    Results.check(toError(alive), "modify_qp", this, "to ERR");
+  }
+
+  private int toError(final long alive) {
+    final State before = state;
+    state = State.ERROR; // before it is: what is posted from here on is told again
+    final int result = Verbs.modifyQpToError(alive);
+    if (result < 0) {
+      state = before;
+    }
+    return result;
   }
 
   /** The connection is over: as {@link #modifyToError}, if there is anything to do. */
   synchronized void fail() {
-    if (!isClosed() && state != State.ERROR && Verbs.modifyQpToError(pointer("modify_qp")) == 0) {
-      state = State.ERROR;
+    if (!isClosed() && state != State.ERROR) {
+      toError(pointer("modify_qp"));
     }
   }
 
@@ -341,9 +350,15 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       return -VerbsException.EINVAL;
     }
     final long alive = pointer("modify_qp");
-    final int result = Cm.connectQp(cmId, alive, readsIn, readsOut, access());
+    final int ready = Cm.readyToReceive(cmId, alive, readsIn, access());
+    if (ready < 0) {
+      return ready;
+    }
+    final int result = Cm.readyToSend(cmId, alive, readsOut, access());
     if (result == 0) {
       state = State.CONNECTED;
+    } else {
+      fail(); // there is no way back to INIT
     }
     return result;
   }
