@@ -46,6 +46,27 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final RdmaCq recvCq,
       final RdmaSrq srq,
       final QpAttributes attributes) {
+    this(
+        pd,
+        sendCq,
+        recvCq,
+        srq,
+        attributes,
+        new SendArea(attributes.maxSendSge()),
+        srq == null ? new RecvArea(attributes.maxRecvSge()) : null,
+        new RdmaMr[SendArea.LIST * attributes.maxSendSge()]);
+  }
+
+  /** All memory is there before the device counts it. */
+  private RdmaQp(
+      final RdmaPd pd,
+      final RdmaCq sendCq,
+      final RdmaCq recvCq,
+      final RdmaSrq srq,
+      final QpAttributes attributes,
+      final SendArea sends,
+      final RecvArea recvs,
+      final RdmaMr[] pinned) {
     super(
         pd.device,
         Kind.QP,
@@ -54,8 +75,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             : new RdmaObject[] {pd, sendCq, recvCq, srq});
     this.srq = srq;
     maxSendSge = attributes.maxSendSge();
-    sends = new SendArea(maxSendSge);
-    recvs = srq == null ? new RecvArea(attributes.maxRecvSge()) : null;
+    this.sends = sends;
+    this.recvs = recvs;
+    this.pinned = pinned;
     final int[] inline = new int[1];
     final long result =
         Verbs.createQp(
@@ -72,7 +94,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             inline);
     opened(result, "create_qp", attributes + Memlock.hint(result, 0));
     maxInline = inline[0];
-    pinned = new RdmaMr[SendArea.LIST * maxSendSge];
     number = Verbs.qpNumber(result);
     final int init = device.initQp(result, access());
     if (init < 0) {
