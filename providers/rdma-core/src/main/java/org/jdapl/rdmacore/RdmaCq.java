@@ -81,7 +81,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
   public synchronized int arm(final ArmKind kind) {
     final int solicited = kind == ArmKind.SOLICITED ? 1 : 0;
     return Results.check(
-        Verbs.reqNotifyCq(pointer("req_notify_cq"), solicited), "req_notify_cq", this, "" + kind);
+        Verbs.reqNotifyCq(pointer("req_notify_cq"), solicited), "req_notify_cq", this, kind.name());
   }
 
   @Override
