@@ -55,9 +55,9 @@ NATIVE(jint, event_channel_fd, jlong channel) { return POINTER(struct rdma_event
 
 NATIVE(jlong, create_id, jlong channel, jlong token) {
   struct rdma_cm_id *id = NULL;
-  const int result =
-      lib.rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, POINTER(void, token), RDMA_PS_TCP);
-  return result ? negative_errno(result) : (jlong)(intptr_t)id;
+  const jint result = negative_errno(
+      lib.rdma_create_id(POINTER(struct rdma_event_channel, channel), &id, POINTER(void, token), RDMA_PS_TCP));
+  return result ? result : (jlong)(intptr_t)id;
 }
 
 NATIVE(void, set_token, jlong id, jlong token) { POINTER(struct rdma_cm_id, id)->context = POINTER(void, token); }
@@ -115,8 +115,8 @@ NATIVE(jint, resolve_route, jlong id, jint timeout_millis) {
 static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int reads, int access) {
   struct ibv_qp_attr attr = {.qp_state = state};
   int mask = 0;
-  const int result = lib.rdma_init_qp_attr(id, &attr, &mask);
-  if (result) return negative_errno(result);
+  const jint result = negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask));
+  if (result) return result;
   if (mask & IBV_QP_ACCESS_FLAGS) attr.qp_access_flags |= (unsigned int)access;
   if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = MIN_RNR_TIMER;
   if (reads >= 0) {
@@ -132,14 +132,17 @@ NATIVE(jint, init_qp, jlong id, jlong qp, jint access) {
   return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_INIT, -1, access);
 }
 
-/* From INIT to connected, with what the id knows by now; the numbers of reads are -1 for what was negotiated. */
-NATIVE(jint, connect_qp, jlong id, jlong qp, jint reads_in, jint reads_out, jint access) {
+/* From INIT to RTR, with what the id knows by now; the number of reads is -1 for what was negotiated. */
+NATIVE(jint, ready_to_receive, jlong id, jlong qp, jint reads_in, jint access) {
   struct rdma_cm_id *const from = POINTER(struct rdma_cm_id, id);
   struct ibv_qp *const to = POINTER(struct ibv_qp, qp);
-  jint result = modify_qp(from, to, IBV_QPS_INIT, -1, access);
-  if (!result) result = modify_qp(from, to, IBV_QPS_RTR, reads_in, access);
-  if (!result) result = modify_qp(from, to, IBV_QPS_RTS, reads_out, access);
-  return result;
+  const jint result = modify_qp(from, to, IBV_QPS_INIT, -1, access);
+  return result ? result : modify_qp(from, to, IBV_QPS_RTR, reads_in, access);
+}
+
+/* From RTR to RTS, likewise. */
+NATIVE(jint, ready_to_send, jlong id, jlong qp, jint reads_out, jint access) {
+  return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_RTS, reads_out, access);
 }
 
 /* What connect and accept say to the peer. */
@@ -215,8 +218,9 @@ NATIVE(jint, get_events, jlong channel, jlong into, jint max) {
   jint count = 0;
   while (count < max) {
     struct rdma_cm_event *event;
+    errno = 0;
     const int result = lib.rdma_get_cm_event(POINTER(struct rdma_event_channel, channel), &event);
-    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : negative_errno(result);
+    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : errno_of(result);
     struct cm_record *const record = &records[count];
     memset(record, 0, offsetof(struct cm_record, private_data));
     const int asks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
@@ -263,7 +267,8 @@ static const JNINativeMethod METHODS[] = {
     METHOD("resolveAddr", "(J[BIII)I", resolve_addr),
     METHOD("resolveRoute", "(JI)I", resolve_route),
     METHOD("initQp", "(JJI)I", init_qp),
-    METHOD("connectQp", "(JJIII)I", connect_qp),
+    METHOD("readyToReceive", "(JJII)I", ready_to_receive),
+    METHOD("readyToSend", "(JJII)I", ready_to_send),
     METHOD("connect", "(JIIIIII[B)I", connect_id),
     METHOD("establish", "(J)I", establish),
     METHOD("accept", "(JIIIII[B)I", accept_id),

@@ -44,18 +44,23 @@ struct functions {
 
 extern struct functions lib;
 
-/* The result of a verb that returns 0, an errno, or -1 with errno. */
-static inline jint negative_errno(int result) {
-  if (result == 0) return 0;
-  if (result > 0) return -result;
-  return errno ? -errno : -EIO;
+/* The result of a verb that returns 0, an errno, an errno negated (as some drivers do), or -1 with errno; if errno was
+   cleared before the verb and is clear still, -1 is an errno negated as well. */
+static inline jint errno_of(int result) {
+  if (result >= 0) return -result;
+  return result == -1 && errno ? -errno : result;
 }
 
-/* The result of a verb that returns a pointer, or NULL with errno. */
-static inline jlong pointer_or_errno(const void *result) {
+/* Calls a verb, and says what errno_of says. */
+#define negative_errno(call) (errno = 0, errno_of(call))
+
+static inline jlong pointer_of(const void *result) {
   if (result) return (jlong)(intptr_t)result;
   return errno ? -errno : -EIO;
 }
+
+/* Calls a verb that returns a pointer, or NULL with errno. */
+#define pointer_or_errno(call) (errno = 0, pointer_of(call))
 
 /* Each registers its table; -1 if the Java class is not the one this library was built with. */
 jint register_verbs(JNIEnv *env);

@@ -195,8 +195,8 @@ NATIVE(jint, poll_and_rearm_cq, jlong queue, jlong into, jint max, jint solicite
   const int found = ibv_poll_cq(cq, max, wc);
   if (found < 0) return -EIO;
   if (found == max) return SUCCESS << 16 | found;
-  const int armed = ibv_req_notify_cq(cq, solicited);
-  if (armed) return found > 0 ? SUCCESS << 16 | found : negative_errno(armed);
+  const jint armed = negative_errno(ibv_req_notify_cq(cq, solicited));
+  if (armed) return found > 0 ? SUCCESS << 16 | found : armed;
   const int late = ibv_poll_cq(cq, max - found, wc + found);
   if (late < 0) return found > 0 ? SUCCESS << 16 | found : -EIO;
   const int total = found + late;
@@ -212,8 +212,9 @@ NATIVE(jint, get_cq_events, jlong channel, jlong into, jint max) {
   while (count < max) {
     struct ibv_cq *cq;
     void *token;
+    errno = 0;
     const int result = lib.ibv_get_cq_event(POINTER(struct ibv_comp_channel, channel), &cq, &token);
-    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : negative_errno(result);
+    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : errno_of(result);
     lib.ibv_ack_cq_events(cq, 1);
     tokens[count++] = (uint64_t)(uintptr_t)token;
   }
@@ -269,11 +270,11 @@ NATIVE(jint, destroy_qp, jlong qp) { return negative_errno(lib.ibv_destroy_qp(PO
 
 /* What a list of requests came to: 0, or the errno of the one that was refused, and above it how many before it were
    posted. */
-static jlong refused_after(int result, jlong posted) { return posted << 32 | -(jlong)negative_errno(result); }
+static jlong refused_after(jint result, jlong posted) { return posted << 32 | -(jlong)result; }
 
 NATIVE(jlong, post_send, jlong qp, jlong list) {
   struct ibv_send_wr *request = POINTER(struct ibv_send_wr, list), *refused = request;
-  const int result = ibv_post_send(POINTER(struct ibv_qp, qp), request, &refused);
+  const jint result = negative_errno(ibv_post_send(POINTER(struct ibv_qp, qp), request, &refused));
   if (!result) return 0;
   jlong posted = 0;
   for (; request && request != refused; request = request->next) posted++;
@@ -288,13 +289,13 @@ static jlong posted_before(const struct ibv_recv_wr *request, const struct ibv_r
 
 NATIVE(jlong, post_recv, jlong qp, jlong list) {
   struct ibv_recv_wr *const first = POINTER(struct ibv_recv_wr, list), *refused = first;
-  const int result = ibv_post_recv(POINTER(struct ibv_qp, qp), first, &refused);
+  const jint result = negative_errno(ibv_post_recv(POINTER(struct ibv_qp, qp), first, &refused));
   return result ? refused_after(result, posted_before(first, refused)) : 0;
 }
 
 NATIVE(jlong, post_srq_recv, jlong srq, jlong list) {
   struct ibv_recv_wr *const first = POINTER(struct ibv_recv_wr, list), *refused = first;
-  const int result = ibv_post_srq_recv(POINTER(struct ibv_srq, srq), first, &refused);
+  const jint result = negative_errno(ibv_post_srq_recv(POINTER(struct ibv_srq, srq), first, &refused));
   return result ? refused_after(result, posted_before(first, refused)) : 0;
 }
 
@@ -304,8 +305,9 @@ NATIVE(jint, get_async_events, jlong context, jlong into, jint max) {
   jint count = 0;
   while (count < max) {
     struct ibv_async_event event;
+    errno = 0;
     const int result = lib.ibv_get_async_event(POINTER(struct ibv_context, context), &event);
-    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : negative_errno(result);
+    if (result) return count > 0 || errno == EAGAIN || errno == EINTR ? count : errno_of(result);
     struct async_record record = {.type = event.event_type};
     switch (event.event_type) {
       case IBV_EVENT_CQ_ERR:

@@ -26,6 +26,22 @@ abstract class CmObject {
     return token;
   }
 
+  /**
+   * Creates the id; refused once this ended, as the end of the device ends it. Called holding the
+   * monitor, and what uses the id follows before it is let go.
+   */
+  final void create() {
+    checkNotEnded("create_id");
+    pointer = Results.check(device.createId(token), "create_id", this, "");
+  }
+
+  /** Called holding the monitor. */
+  final void checkNotEnded(final String verb) {
+    if (ended) {
+      throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
+    }
+  }
+
   /** The id is this object's to destroy from here on. */
   final synchronized void own(final long id) {
     pointer = id;

@@ -32,6 +32,8 @@ import org.jdapl.verbs.VerbsException;
 public record Diagnosis(List<Finding> findings, boolean isUsable) {
 
   private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
+  private static final int EADDRNOTAVAIL = 99;
+  private static final String SEE_DRIVER = "see the driver's messages: dmesg, rdma dev show";
   private static final Path KERNEL_DEVICES = Path.of("/sys/class/infiniband");
 
   /**
@@ -55,10 +57,11 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
     final List<Finding> findings = new ArrayList<>();
     final boolean ready =
         add(findings, "native library", NativeLibrary.platform(), NativeLibrary.problem())
-            && add(findings, "devices", deviceNames(), noDevice())
-            && add(findings, "device files", DEVICE_FILES + " can be opened", noPermission());
-    final boolean usable = ready && use(parameters, wanted, findings);
+            && add(findings, "devices", deviceNames(), noDevice());
+    boolean usable = false;
     if (ready) {
+      add(findings, "device files", DEVICE_FILES + " can be opened", badFiles());
+      usable = use(parameters, wanted, findings);
       final long limit = Memlock.limit();
       final String amount = limit == Long.MAX_VALUE ? "no limit" : limit + " bytes";
       add(findings, "memory to pin", amount, littleMemory(limit));
@@ -78,22 +81,38 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
       return Optional.of(NativeLibrary.problem());
     }
     final Problem absent = noDevice();
-    return Optional.ofNullable(absent != null ? absent : noPermission());
+    return Optional.ofNullable(absent != null ? absent : noneOpen());
   }
 
-  /** Why no address belongs to a device. */
-  static Problem noAddress(final Parameters wanted) {
-    return problem()
-        .orElseGet(
-            () ->
-                new Problem(
-                    Problem.Reason.NO_ADDRESS,
-                    "No IP address of this machine belongs to "
-                        + wanted
-                        + "; the devices are: "
-                        + deviceNames(),
-                    "see rdma link show for their interfaces, and ip address show; give an address"
-                        + " to an interface, and have it up"));
+  /** Whether an errno of rdma_bind_addr says that no device has the address. */
+  static boolean isOfNoDevice(final int errno) {
+    return errno == VerbsException.ENODEV || errno == EADDRNOTAVAIL;
+  }
+
+  /** Why no device was opened, after a verb of the connection manager failed. */
+  static Problem notOpened(final String verb, final Parameters wanted, final int errno) {
+    final Problem any = problem().orElse(null);
+    if (any != null) {
+      return any;
+    }
+    final Problem files = badFiles();
+    if (files != null && files.reason() != Problem.Reason.PERMISSION) { // that is of other devices
+      return new Problem(
+          files.reason(), "Nothing was found for " + wanted + ": " + files.cause(), files.remedy());
+    }
+    return verb.equals("bind_addr") && isOfNoDevice(errno)
+        ? new Problem(
+            Problem.Reason.NO_ADDRESS,
+            "No IP address of this machine belongs to "
+                + wanted
+                + "; the devices are: "
+                + deviceNames(),
+            "see rdma link show for their interfaces, and ip address show; give an address"
+                + " to an interface, and have it up")
+        : new Problem(
+            Problem.Reason.DEVICE,
+            verb + " for " + wanted + " failed with errno " + errno,
+            (files == null ? "" : files + "; ") + SEE_DRIVER);
   }
 
   private static String deviceNames() {
@@ -122,31 +141,54 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
                 + " apt-get install ibverbs-providers, or dnf install libibverbs");
   }
 
-  private static Problem noPermission() {
+  /** What is wrong with the device files; a device may work all the same. */
+  private static Problem badFiles() {
     final List<String> verbs = names(DEVICE_FILES, "uverbs*");
+    if (verbs.isEmpty()) {
+      return new Problem(
+          Problem.Reason.NO_DEVICE_FILES,
+          "There are devices (" + deviceNames() + "), and no " + DEVICE_FILES + "/uverbs* of them",
+          "in a container: --device /dev/infiniband; elsewhere load the module: modprobe ib_uverbs");
+    }
     final Path manager = DEVICE_FILES.resolve("rdma_cm");
-    if (!verbs.isEmpty() && !Files.exists(manager)) {
+    if (!Files.exists(manager)) {
       return new Problem(
           Problem.Reason.NO_CONNECTION_MANAGER,
           "There is no " + manager,
-          "load the module: modprobe rdma_ucm");
+          "load the module: modprobe rdma_ucm; in a container: --device /dev/infiniband");
     }
-    final List<String> closed = new ArrayList<>();
-    if (Files.exists(manager) && !isOpen(manager)) {
-      closed.add(manager.toString());
-    }
-    for (final String name : verbs) {
-      if (!isOpen(DEVICE_FILES.resolve(name))) {
-        closed.add(DEVICE_FILES.resolve(name).toString());
-      }
-    }
-    return closed.isEmpty()
-        ? null
-        : new Problem(
-            Problem.Reason.PERMISSION,
-            "This user may not read and write " + String.join(", ", closed),
-            "add the user to the group that owns it (often rdma), or see the udev rules of"
-                + " rdma-core; in a container: --device /dev/infiniband");
+    final List<String> closed = closed();
+    return closed.isEmpty() ? null : noPermission(closed);
+  }
+
+  /** What keeps all devices from being opened, of those whose files are there. */
+  private static Problem noneOpen() {
+    final List<String> closed = closed();
+    final long closedDevices = closed.stream().filter(name -> name.contains("uverbs")).count();
+    final boolean managerClosed = closedDevices < closed.size();
+    return managerClosed
+            || (closedDevices > 0 && closedDevices == names(DEVICE_FILES, "uverbs*").size())
+        ? noPermission(closed)
+        : null;
+  }
+
+  private static Problem noPermission(final List<String> closed) {
+    return new Problem(
+        Problem.Reason.PERMISSION,
+        "This user may not read and write " + String.join(", ", closed),
+        "add the user to the group that owns it (often rdma), or see the udev rules of"
+            + " rdma-core; in a container: --device /dev/infiniband");
+  }
+
+  /** The device files that are there and that this user cannot open. */
+  private static List<String> closed() {
+    final List<String> files = new ArrayList<>(names(DEVICE_FILES, "rdma_cm"));
+    files.addAll(names(DEVICE_FILES, "uverbs*"));
+    return files.stream()
+        .map(DEVICE_FILES::resolve)
+        .filter(file -> !isOpen(file))
+        .map(Path::toString)
+        .toList();
   }
 
   private static boolean isOpen(final Path file) {
@@ -214,16 +256,13 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
 
   private static Problem of(final VerbsException e, final Parameters wanted) {
     if (e.verb().equals("bind_addr") || e.verb().equals("create_event_channel")) {
-      return noAddress(wanted);
+      return notOpened(e.verb(), wanted, e.errno());
     }
     return e.errno() == VerbsException.ENOMEM
         ? new Problem(
             Problem.Reason.MEMLOCK,
             e.getMessage(),
             "raise the limit of memory to pin, " + Memlock.HOW)
-        : new Problem(
-            Problem.Reason.DEVICE,
-            e.getMessage(),
-            "see the driver's messages: dmesg, rdma dev show");
+        : new Problem(Problem.Reason.DEVICE, e.getMessage(), SEE_DRIVER);
   }
 }

@@ -25,7 +25,9 @@ public record Problem(Reason reason, String cause, String remedy) {
     NO_RDMA_CORE,
     /** There is no RDMA device. */
     NO_DEVICE,
-    /** The kernel's connection manager is not loaded. */
+    /** There are devices, and no device files of them, as in a container that was not given any. */
+    NO_DEVICE_FILES,
+    /** The kernel's connection manager is not loaded, or its device file is not there. */
     NO_CONNECTION_MANAGER,
     /** A device file may not be opened. */
     PERMISSION,

@@ -169,8 +169,8 @@ final class RdmaChannel implements EventChannel {
     if (nanos <= 0) {
       return 0;
     }
-    final long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
-    return (int) Math.min(Integer.MAX_VALUE, Math.max(1, millis));
+    final long millis = TimeUnit.NANOSECONDS.toMillis(nanos - 1) + 1;
+    return (int) Math.min(Integer.MAX_VALUE, millis);
   }
 
   @Override

@@ -36,6 +36,7 @@ final class RdmaCmId extends CmObject implements CmId {
   private final int readsIn;
   private final int readsOut;
   private byte[] data;
+  private boolean hungUp; // before the peer was asked, who then is not; under the monitor
   private volatile State state; // written under the monitor
 
   RdmaCmId(
@@ -62,7 +63,7 @@ final class RdmaCmId extends CmObject implements CmId {
     data = privateData;
     state = State.RESOLVING;
     qp.attach("connect", this);
-    own(Results.check(device.createId(token()), "create_id", this, ""));
+    create();
     final int bound = device.bind(pointer(), 0);
     Results.check(bound, "bind_addr", this, "address " + device.address());
     final int resolving =
@@ -74,6 +75,7 @@ final class RdmaCmId extends CmObject implements CmId {
   /** Accepts a request, whose id is this one's if this returns. */
   synchronized void accept(
       final long id, final byte[] privateData, final int wantedIn, final int allowedOut) {
+    checkNotEnded("accept");
     state = State.OVER; // until it is accepted
     qp.attach("accept", this);
     final int in = Math.min(readsIn, wantedIn);
@@ -140,8 +142,13 @@ final class RdmaCmId extends CmObject implements CmId {
     }
     return switch (event.type()) {
       case CmEvents.ADDR_RESOLVED ->
-          step(Cm.resolveRoute(pointer(), RESOLVE_MILLIS), CmEventType.ROUTE_ERROR);
+          hungUp
+              ? over(CmEventType.DISCONNECTED)
+              : step(Cm.resolveRoute(pointer(), RESOLVE_MILLIS), CmEventType.ROUTE_ERROR);
       case CmEvents.ROUTE_RESOLVED -> {
+        if (hungUp) {
+          yield over(CmEventType.DISCONNECTED);
+        }
         state = State.CONNECTING;
         yield step(ask(), CmEventType.CONNECT_ERROR);
       }
@@ -239,6 +246,7 @@ final class RdmaCmId extends CmObject implements CmId {
 
   @Override
   public synchronized void disconnect() {
+    hungUp |= state == State.RESOLVING;
     if ((state != State.ACCEPTED && state != State.ESTABLISHED) || pointer() == 0) {
       return;
     }

@@ -94,6 +94,9 @@ final class RdmaContext {
 
   /** Takes events off, and posts each to the channel of the adapter it belongs to. */
   private synchronized int drain() {
+    if (devices.isEmpty()) {
+      return 0; // the last adapter is gone, and the context may be
+    }
     final int count = Verbs.getAsyncEvents(pointer, recordsAddress, BATCH);
     if (Results.isGone(count)) {
       tags.keySet().forEach(channel -> channel.ignore(Verbs.asyncFd(pointer)));

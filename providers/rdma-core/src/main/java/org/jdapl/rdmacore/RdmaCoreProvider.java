@@ -108,8 +108,8 @@ public final class RdmaCoreProvider implements VerbsProvider {
       if (context != 0 && wanted.match(Verbs.deviceName(context), Cm.port(id))) {
         return new Anchor(id, address);
       }
-      if (result < 0) {
-        errno = -result;
+      if (result < 0 && (errno == VerbsException.ENODEV || !Diagnosis.isOfNoDevice(-result))) {
+        errno = -result; // what says more than that the address is of no device
       }
       destroy(id);
     }
@@ -164,6 +164,7 @@ public final class RdmaCoreProvider implements VerbsProvider {
 
   private static VerbsException failure(
       final String verb, final Parameters wanted, final int errno) {
-    return new VerbsException(verb, NAME, errno, Diagnosis.noAddress(wanted).toString());
+    return new VerbsException(
+        verb, NAME, errno, Diagnosis.notOpened(verb, wanted, errno).toString());
   }
 }

@@ -26,13 +26,21 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
   private static final boolean SWAP = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private final CqHandler handler;
-  private final ByteBuffer batch = Layout.allocate(BATCH * Wc.SIZE);
-  private final long batchAddress = Verbs.address(batch);
+  private final ByteBuffer batch;
+  private final long batchAddress;
   private volatile int capacity;
 
   RdmaCq(final RdmaDevice device, final int entries, final CqHandler handler) {
+    this(device, entries, handler, Layout.allocate(BATCH * Wc.SIZE));
+  }
+
+  /** All memory is there before the device counts it. */
+  private RdmaCq(
+      final RdmaDevice device, final int entries, final CqHandler handler, final ByteBuffer batch) {
     super(device, Kind.CQ);
     this.handler = handler;
+    this.batch = batch;
+    batchAddress = Verbs.address(batch);
     final long result = Verbs.createCq(device.context(), entries, token, device.compChannel());
     opened(result, "create_cq", entries + " entries" + Memlock.hint(result, entries * 64L));
     capacity = Verbs.cqEntries(result);
@@ -73,7 +81,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
   public synchronized int arm(final ArmKind kind) {
     final int solicited = kind == ArmKind.SOLICITED ? 1 : 0;
     return Results.check(
-        Verbs.reqNotifyCq(pointer("req_notify_cq"), solicited), "req_notify_cq", this, "" + kind);
+        Verbs.reqNotifyCq(pointer("req_notify_cq"), solicited), "req_notify_cq", this, kind.name());
   }
 
   @Override

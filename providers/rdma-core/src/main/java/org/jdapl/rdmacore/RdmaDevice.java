@@ -103,6 +103,7 @@ final class RdmaDevice implements Device {
   private long compChannel;
   private long cmTag;
   private long cqTag;
+  private boolean keepsContext = true;
   private boolean counted; // whether the channel counts it
 
   // Of the thread that awaits.
@@ -255,10 +256,21 @@ final class RdmaDevice implements Device {
     return made;
   }
 
-  /** The id of a request is an object from here on: the end of the device ends it too. */
+  /**
+   * The id of a request is an object from here on: the end of the device ends it too. Does not
+   * throw, for the ids of the events after it would be lost.
+   */
   private RdmaRequest adopt() {
     if (Registry.OBJECTS.find(cmEvents.token()) instanceof RdmaListener listener) {
-      return add(new RdmaRequest(listener, cmEvents));
+      final RdmaRequest request = new RdmaRequest(listener, cmEvents);
+      synchronized (objects) {
+        if (!closed) {
+          ids.add(request);
+          return request;
+        }
+      }
+      request.forget(); // the end of the id rejects it
+      return null;
     }
     Cm.refuse(cmEvents.newId());
     Cm.destroyId(cmEvents.newId());
@@ -591,6 +603,10 @@ final class RdmaDevice implements Device {
       }
       if (anchor != 0) {
         channel.remove(cmTag, Cm.eventChannelFd(eventChannel));
+        if (keepsContext) { // before librdmacm may close it, and open another at the same place
+          keepsContext = false;
+          context.release();
+        }
         final int result = Cm.destroyId(anchor);
         if (!Results.isGone(result)) {
           Results.check(result, "destroy_id", name, "close the device again");
@@ -602,7 +618,6 @@ final class RdmaDevice implements Device {
     }
     released = true;
     Registry.OBJECTS.remove(token);
-    context.release();
     if (counted) {
       channel.closed();
     }

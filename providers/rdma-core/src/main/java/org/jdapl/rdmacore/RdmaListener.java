@@ -25,16 +25,14 @@ final class RdmaListener extends CmObject implements CmListener {
   }
 
   /** Listens; on a failure the caller ends it. */
-  void listen() {
-    own(Results.check(device.createId(token()), "create_id", this, ""));
-    synchronized (this) {
-      final int bound = device.bind(pointer(), (int) service);
-      Results.check(bound, "bind_addr", this, "service " + service + " of " + device.address());
-      // The kernel's own backlog cannot say to the peer that it was full; the one here can.
-      Results.check(Cm.listen(pointer(), 0), "listen", this, "service " + service);
-      if (service == 0) {
-        service = Cm.sourcePort(pointer());
-      }
+  synchronized void listen() {
+    create();
+    final int bound = device.bind(pointer(), (int) service);
+    Results.check(bound, "bind_addr", this, "service " + service + " of " + device.address());
+    // The kernel's own backlog cannot say to the peer that it was full; the one here can.
+    Results.check(Cm.listen(pointer(), 0), "listen", this, "service " + service);
+    if (service == 0) {
+      service = Cm.sourcePort(pointer());
     }
   }
 

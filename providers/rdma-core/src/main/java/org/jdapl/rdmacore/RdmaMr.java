@@ -1,13 +1,21 @@
 package org.jdapl.rdmacore;
 
 import java.nio.ByteBuffer;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MemoryRegion;
 
 /** A registered region. It keeps its buffer from being collected. */
 final class RdmaMr extends RdmaObject implements MemoryRegion {
+
+  /**
+   * Buffers of regions whose device is said to be gone: nobody knows that it does not write to them
+   * any more, so they are never collected.
+   */
+  private static final Queue<ByteBuffer> STILL_PINNED = new ConcurrentLinkedQueue<>();
 
   private final ByteBuffer buffer;
   private final long address;
@@ -70,9 +78,12 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
 
   @Override
   int destroy(final long alive) {
+    device.regions.remove(this); // before another thread's region can get the key
     final int result = Verbs.deregMr(alive);
-    if (result >= 0 || Results.isGone(result)) {
-      device.regions.remove(this);
+    if (Results.isGone(result)) {
+      STILL_PINNED.add(buffer);
+    } else if (result < 0) {
+      device.regions.add(this);
     }
     return result;
   }

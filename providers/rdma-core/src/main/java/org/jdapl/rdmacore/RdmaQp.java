@@ -46,6 +46,27 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final RdmaCq recvCq,
       final RdmaSrq srq,
       final QpAttributes attributes) {
+    this(
+        pd,
+        sendCq,
+        recvCq,
+        srq,
+        attributes,
+        new SendArea(attributes.maxSendSge()),
+        srq == null ? new RecvArea(attributes.maxRecvSge()) : null,
+        new RdmaMr[SendArea.LIST * attributes.maxSendSge()]);
+  }
+
+  /** All memory is there before the device counts it. */
+  private RdmaQp(
+      final RdmaPd pd,
+      final RdmaCq sendCq,
+      final RdmaCq recvCq,
+      final RdmaSrq srq,
+      final QpAttributes attributes,
+      final SendArea sends,
+      final RecvArea recvs,
+      final RdmaMr[] pinned) {
     super(
         pd.device,
         Kind.QP,
@@ -54,8 +75,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             : new RdmaObject[] {pd, sendCq, recvCq, srq});
     this.srq = srq;
     maxSendSge = attributes.maxSendSge();
-    sends = new SendArea(maxSendSge);
-    recvs = srq == null ? new RecvArea(attributes.maxRecvSge()) : null;
+    this.sends = sends;
+    this.recvs = recvs;
+    this.pinned = pinned;
     final int[] inline = new int[1];
     final long result =
         Verbs.createQp(
@@ -72,7 +94,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             inline);
     opened(result, "create_qp", attributes + Memlock.hint(result, 0));
     maxInline = inline[0];
-    pinned = new RdmaMr[SendArea.LIST * maxSendSge];
     number = Verbs.qpNumber(result);
     final int init = device.initQp(result, access());
     if (init < 0) {
@@ -307,14 +328,23 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   @Override
   public synchronized void modifyToError() {
     final long alive = pointer("modify_qp");
-    Results.check(Verbs.modifyQpToError(alive), "modify_qp", this, "to ERR");
-    state = State.ERROR;
+    Results.check(toError(alive), "modify_qp", this, "to ERR");
+  }
+
+  private int toError(final long alive) {
+    final State before = state;
+    state = State.ERROR; // before it is: what is posted from here on is told again
+    final int result = Verbs.modifyQpToError(alive);
+    if (result < 0) {
+      state = before;
+    }
+    return result;
   }
 
   /** The connection is over: as {@link #modifyToError}, if there is anything to do. */
   synchronized void fail() {
-    if (!isClosed() && state != State.ERROR && Verbs.modifyQpToError(pointer("modify_qp")) == 0) {
-      state = State.ERROR;
+    if (!isClosed() && state != State.ERROR) {
+      toError(pointer("modify_qp"));
     }
   }
 
@@ -341,9 +371,15 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       return -VerbsException.EINVAL;
     }
     final long alive = pointer("modify_qp");
-    final int result = Cm.connectQp(cmId, alive, readsIn, readsOut, access());
+    final int ready = Cm.readyToReceive(cmId, alive, readsIn, access());
+    if (ready < 0) {
+      return ready;
+    }
+    final int result = Cm.readyToSend(cmId, alive, readsOut, access());
     if (result == 0) {
       state = State.CONNECTED;
+    } else {
+      fail(); // there is no way back to INIT
     }
     return result;
   }

@@ -69,7 +69,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
     final RdmaQp accepting = device.own("accept", RdmaQp.class, qp);
     final byte[] reply =
         device.privateData("accept", parameters.privateData(), device.limits().acceptPrivateData());
-    final RdmaCmId id = new RdmaCmId(device, accepting, parameters, handler);
+    final RdmaCmId id = device.add(new RdmaCmId(device, accepting, parameters, handler));
     boolean accepted = false;
     try {
       synchronized (this) {

@@ -11,8 +11,13 @@ final class RdmaSrq extends RdmaObject implements SharedReceiveQueue {
   private final RecvArea area;
 
   RdmaSrq(final RdmaPd pd, final int maxWr, final int maxSge) {
+    this(pd, maxWr, maxSge, new RecvArea(maxSge));
+  }
+
+  /** All memory is there before the device counts it. */
+  private RdmaSrq(final RdmaPd pd, final int maxWr, final int maxSge, final RecvArea area) {
     super(pd.device, Kind.SRQ, pd);
-    area = new RecvArea(maxSge);
+    this.area = area;
     final long result = Verbs.createSrq(pd.pointer("create_srq"), token, maxWr, maxSge);
     opened(result, "create_srq", maxWr + " receives of " + maxSge + " elements");
   }

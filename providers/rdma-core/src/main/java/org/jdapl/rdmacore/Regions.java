@@ -14,10 +14,14 @@ final class Regions {
 
   synchronized void add(final RdmaMr region) {
     final RdmaMr[] old = sorted;
-    final int at = -1 - search(old, region.lkey());
-    if (at < 0) {
-      return; // a key is not given twice; should it be, the older region stands for it
+    final int found = search(old, region.lkey());
+    if (found >= 0) { // the device gave the key away again: the older region is gone
+      final RdmaMr[] next = old.clone();
+      next[found] = region;
+      sorted = next;
+      return;
     }
+    final int at = -1 - found;
     final RdmaMr[] next = Arrays.copyOf(old, old.length + 1);
     System.arraycopy(old, at, next, at + 1, old.length - at);
     next[at] = region;

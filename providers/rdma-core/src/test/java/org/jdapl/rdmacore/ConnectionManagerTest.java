@@ -132,6 +132,74 @@ class ConnectionManagerTest extends Bed {
   }
 
   @Test
+  void shouldNotAskThePeerWhenDisconnectedWhileItResolves() {
+    b.listen();
+    a.connect(b, Side.PARAMETERS);
+    a.id.disconnect();
+    a.await(() -> !a.events.isEmpty());
+
+    assertThat(a.events).containsExactly(new CmEvent(CmEventType.DISCONNECTED, 0, ""));
+    assertThat(b.requests).isEmpty();
+    a.connect(b, Side.PARAMETERS); // the queue pair is as it was
+    b.await(() -> !b.requests.isEmpty());
+  }
+
+  @Test
+  void shouldEndAnAcceptedIdWithItsDevice() throws Exception {
+    final Side c = Side.open(channel);
+    try (c) {
+      c.listen();
+      a.connect(c);
+      c.qp.close();
+      c.sendCq.close();
+      c.recvCq.close();
+      c.mr.close();
+      c.pd.close();
+      c.device.close();
+      c.id.close();
+      a.await(() -> a.has(CmEventType.DISCONNECTED));
+    }
+  }
+
+  @Test
+  void shouldCreateNoIdForAListenerThatItsDeviceEnded() {
+    final RdmaListener ended = new RdmaListener((RdmaDevice) b.device, 0, 1, b.requests::add);
+    ended.end();
+
+    assertThatThrownBy(ended::listen)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("the device is closed");
+  }
+
+  @Test
+  void shouldCreateNoIdForAConnectionThatItsDeviceEnded() {
+    final RdmaDevice device = (RdmaDevice) a.device;
+    final RdmaCmId ended = new RdmaCmId(device, (RdmaQp) a.qp, Side.PARAMETERS, a.handler());
+    ended.end();
+
+    assertThatThrownBy(() -> ended.connect(device.address(), 1, new byte[0]))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("the device is closed");
+  }
+
+  @Test
+  void shouldFailAQueuePairThatBecameReadyToReceiveOnly() {
+    b.listen();
+    final CmRequest request = request("hello");
+    Fake.failAt(6, VerbsException.ENOMEM); // the attributes of INIT, RTR and RTS, and each move
+    assertThatThrownBy(() -> request.accept(b.qp, Side.PARAMETERS, b.handler()))
+        .isInstanceOf(VerbsException.class);
+    assertThat(Fake.failed()).isEqualTo("ibv_modify_qp");
+    Fake.failAt(0, 0);
+
+    assertThat(b.qp.postSend(b.send(1, WrOpcode.SEND, 0, 8))).isZero();
+    assertThat(Side.poll(b.sendCq, 1))
+        .extracting(Side.Completion::status)
+        .containsExactly(WcStatus.WR_FLUSH_ERR);
+    request.reject(CmHandler.CONSUMER_REJECT, null);
+  }
+
+  @Test
   void shouldTellThePeerWhenAnIdIsClosed() {
     connect();
     a.qp.close();

@@ -3,6 +3,7 @@ package org.jdapl.rdmacore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.File;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
@@ -33,6 +34,22 @@ class MisuseTest extends Bed {
 
   private static void assertClosed(final ThrowingCallable use) {
     assertRefused(VerbsException.EINVAL, "it is closed", use);
+  }
+
+  @Test
+  void shouldUseADeviceWhateverItsFilesLookLike() {
+    final Diagnosis diagnosis = Diagnosis.run("address=" + Side.ADDRESS);
+
+    assertThat(diagnosis.isUsable()).isTrue();
+    assertThat(diagnosis.findings())
+        .extracting(Diagnosis.Finding::what)
+        .containsSubsequence("devices", "device files", "address", "objects");
+    if (!new File("/dev/infiniband").exists()) {
+      assertThat(diagnosis.findings())
+          .filteredOn(finding -> finding.problem() != null)
+          .extracting(finding -> finding.problem().reason())
+          .startsWith(Problem.Reason.NO_DEVICE_FILES);
+    }
   }
 
   @Test

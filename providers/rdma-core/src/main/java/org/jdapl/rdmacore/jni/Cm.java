@@ -56,8 +56,11 @@ public final class Cm {
   /** Moves a queue pair to INIT. */
   public static native int initQp(long id, long qp, int access);
 
-  /** Moves a queue pair from INIT to connected; reads of -1 are as negotiated. */
-  public static native int connectQp(long id, long qp, int readsIn, int readsOut, int access);
+  /** Moves a queue pair from INIT to RTR; reads of -1 are as negotiated. */
+  public static native int readyToReceive(long id, long qp, int readsIn, int access);
+
+  /** Moves a queue pair from RTR to RTS; likewise. */
+  public static native int readyToSend(long id, long qp, int readsOut, int access);
 
   /** rdma_connect. */
   public static native int connect(
