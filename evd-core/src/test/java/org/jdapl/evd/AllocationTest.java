@@ -47,9 +47,14 @@ class AllocationTest {
     }
   }
 
+  /** Time stands still: the watchdog's timer, four times a second, is no event. */
+  private static Jdapl start() {
+    return Jdapl.with(new Loopback()).byHand().clock(new HandClock()).start();
+  }
+
   @Test
   void required_E10_softwareEventsAllocateNothing() {
-    try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
+    try (Jdapl jdapl = start();
         InterfaceAdapter ia = jdapl.open();
         Evd evd = ia.createEvd(BURST, EventStream.SOFTWARE)) {
       final Count count = new Count();
@@ -73,7 +78,7 @@ class AllocationTest {
 
   @Test
   void required_E10_completionsAllocateNothingFromPostToHandler() {
-    try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().start();
+    try (Jdapl jdapl = start();
         InterfaceAdapter ia = jdapl.open();
         Evd evd = ia.createEvd(4 * BURST, EventStream.DTO, EventStream.CONNECTION);
         ProtectionZone pz = ia.createPz();
