@@ -27,7 +27,8 @@ class DocsTest {
     final String source =
         Files.readString(MODULE.resolve("src/test/java/org/jdapl/examples/testkit/EchoTest.java"));
 
-    assertThat(between(guide, "```java\n", "```"))
+    final String chapter = guide.substring(guide.indexOf("## Testing on the virtual fabric"));
+    assertThat(between(chapter, "```java\n", "```"))
         .isEqualTo(
             between(source, "// tag::test[]\n", "// end::test[]").stripIndent().strip() + "\n");
   }

@@ -29,9 +29,9 @@ public class SleepAgainstWake {
     }
   }
 
-  /** Who sleeps here never goes on. */
+  /** Who sleeps here never goes on. An Error, because what a channel throws else is borne. */
   @SuppressWarnings("StaticAssignmentOfThrowable") // a trace would cost more than the race takes
-  private static final class Asleep extends RuntimeException {
+  private static final class Asleep extends Error {
     private static final long serialVersionUID = 1L;
     private static final Asleep INSTANCE = new Asleep();
 
