@@ -15,7 +15,7 @@ import java.util.StringJoiner;
  *     one, with NOTIFY none.
  * @param emptyTurns turns under an enabled policy that called no handler: after a notification
  *     without a completion, a change of policy, or completions that were only left out.
- * @param wakes how often a completion queue, once armed, made an idle EVD ready.
+ * @param wakes how often a completion queue made an idle EVD ready.
  * @param providerCalls polls and arms made; the looks of the watchdog are not counted.
  * @param suppressed successes that were posted with SUPPRESS and so made no event.
  * @param dropped completions of closed endpoints, and others nobody knows, that were left out.

@@ -60,6 +60,9 @@ final class Dispatcher implements Runnable {
   private final AtomicReference<EvdImpl> serves = new AtomicReference<>();
   private final AtomicLong turnsGiven = new AtomicLong();
 
+  // Of the loop.
+  private long time;
+  private boolean timeIsKnown;
   private Current current;
   private volatile Thread thread;
   private volatile boolean stopped;
@@ -276,6 +279,7 @@ final class Dispatcher implements Runnable {
 
   private boolean work() {
     boolean worked = idle.look(0) > 0;
+    timeIsKnown = false;
     for (int tokens = readyAnywhere.size(); tokens > 0; tokens--) { // not those they make
       final EvdImpl anywhere = readyAnywhere.poll();
       if (anywhere == null) {
@@ -313,17 +317,20 @@ final class Dispatcher implements Runnable {
   private void turn(final EvdImpl evd) {
     turnsGiven.lazySet(turnsGiven.getPlain() + 1);
     if (evd.isTimed()) {
-      final long began = clock.nanoTime();
+      final long began = timeIsKnown ? time : clock.nanoTime();
       turnBegan.lazySet(began);
       serves.lazySet(evd);
       try {
         evd.turn(this);
       } finally {
         serves.lazySet(null);
-        evd.onTurnTook(this, clock.nanoTime() - began);
+        time = clock.nanoTime(); // when this turn ends, and the next one of this round begins
+        timeIsKnown = true;
+        evd.onTurnTook(this, time - began);
       }
     } else {
       evd.turn(this);
+      timeIsKnown = false;
     }
   }
 

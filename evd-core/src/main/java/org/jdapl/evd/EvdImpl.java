@@ -70,7 +70,6 @@ final class EvdImpl implements Evd {
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
-  private final Runnable rescue;
   private final Counters counters = new Counters();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
@@ -120,7 +119,6 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
-    rescue = this::rescueInTurn;
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -162,7 +160,7 @@ final class EvdImpl implements Evd {
   /** The watchdog's turn: an idle EVD looks for completions that came without a notification. */
   void rescue() {
     if (EvdState.isIdle(state.get())) {
-      control(rescue);
+      control(this::rescueInTurn);
     }
   }
 
@@ -513,7 +511,7 @@ final class EvdImpl implements Evd {
 
   /** A turn has not ended yet. Called by the reaper. */
   void onTurnTakes(final Dispatcher by, final long nanos) {
-    if (isSlow(nanos)) {
+    if (isSlow(nanos) && counters.get(Counters.SLOW_TURN_WARNINGS) == 0) {
       warnOfSlowTurn("has taken", by, nanos, by.whereItIs());
     }
   }

@@ -100,11 +100,11 @@ final class IaImpl implements InterfaceAdapter {
     if (length < 1) {
       throw Misuse.argument(1, call + ": length " + length + " is below 1");
     }
-    final int most = device.limits().maxCqe();
+    final int most = Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
     if (length > most) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_TEVD,
-          call + ": length " + length + " is more than the " + most + " of the provider");
+          call + ": length " + length + " is more than the " + most + " that may be");
     }
   }
 

@@ -17,6 +17,10 @@ final class Lane {
 
   private static final int CHUNK = 16;
   private static final int UNREACHED = 1 << 24;
+
+  /** The longest: software events, requests and all else together stay below what is unreached. */
+  static final int MAX_LENGTH = 1 << 22;
+
   private static final Object NULL = new Object();
 
   /** How many of a kind wait, and how many may: that, and whether it is closed, are one word. */

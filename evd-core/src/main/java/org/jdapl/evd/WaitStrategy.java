@@ -10,8 +10,8 @@ public enum WaitStrategy {
   BUSY_SPIN,
 
   /**
-   * Spins briefly, then blocks until it is woken: in the provider's event channel if there is one,
-   * else parked. The default.
+   * Blocks until it is woken: in the provider's event channel if there is one; else it spins
+   * briefly, and parks then. The default.
    */
   SPIN_THEN_BLOCK
 }

@@ -298,8 +298,8 @@ final class WorkQueue extends Guard {
    */
   int locate(final long wrId) {
     final long first = completed;
-    final int skipped = ((int) wrId - (int) first) & POSITION_MASK;
-    if (skipped >= posted - first) {
+    final int skipped = skipped(wrId, first);
+    if (skipped < 0) {
       return -1;
     }
     for (int i = 0; i < skipped; i++) {
@@ -314,8 +314,14 @@ final class WorkQueue extends Guard {
   /** The slot of a completion's request, or -1 if no such request is open; changes nothing. */
   int slotOf(final long wrId) {
     final long first = completed;
+    final int skipped = skipped(wrId, first);
+    return skipped < 0 ? -1 : (int) (first + skipped) & mask;
+  }
+
+  /** How many open requests are before that of a completion; -1 if it is not open. */
+  private int skipped(final long wrId, final long first) {
     final int skipped = ((int) wrId - (int) first) & POSITION_MASK;
-    return skipped >= posted - first ? -1 : (int) (first + skipped) & mask;
+    return skipped < posted - first ? skipped : -1;
   }
 
   private void skip(final int slot) {

@@ -55,6 +55,9 @@ final class HookedProvider implements VerbsProvider, Device {
   /** Whether notifications wait for {@link #release}. */
   volatile boolean holdsNotifications;
 
+  /** To be set before it is opened. */
+  volatile int maxCqe = SIZE;
+
   private final Delivery delivery;
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Qp> qps = new ArrayList<>();
@@ -142,7 +145,7 @@ final class HookedProvider implements VerbsProvider, Device {
   @Override
   public DeviceLimits limits() {
     return new DeviceLimits(
-        SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
+        SIZE, SIZE, 16, SIZE, maxCqe, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
   }
 
   @Override

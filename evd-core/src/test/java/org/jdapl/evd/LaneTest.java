@@ -1,10 +1,17 @@
 package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -12,6 +19,27 @@ class LaneTest {
 
   private static final int POSTERS = 4;
   private static final int EACH = 100_000;
+
+  @Test
+  void required_E04_theLongestEvdHoldsAsManyAsItSaysAndMoreIsRefused() {
+    final HookedProvider provider = new HookedProvider();
+    provider.maxCqe = Integer.MAX_VALUE; // some devices say so
+    try (Jdapl jdapl = Jdapl.with(provider).byHand().start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(Lane.MAX_LENGTH, EventStream.SOFTWARE)) {
+      for (int i = 0; i < Lane.MAX_LENGTH; i++) {
+        assertThat(evd.postSoftwareEvent(evd)).isEqualTo(Outcome.SUCCESS);
+      }
+      assertThat(evd.postSoftwareEvent(evd)).isEqualTo(Outcome.QUEUE_FULL);
+      assertThat(evd.drain(new EventHandler() {}, Integer.MAX_VALUE)).isEqualTo(Lane.MAX_LENGTH);
+      for (final int tooLong : new int[] {Lane.MAX_LENGTH + 1, 1 << 27, Integer.MAX_VALUE}) {
+        assertThatThrownBy(() -> ia.createEvd(tooLong, EventStream.SOFTWARE))
+            .isInstanceOf(DatException.class)
+            .hasMessageContaining("" + tooLong);
+        assertThatThrownBy(() -> evd.resize(tooLong)).isInstanceOf(DatException.class);
+      }
+    }
+  }
 
   /** Who is interrupted in the middle of a post finds more taken than it had seen offered. */
   @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jdapl.dat.DatException;
@@ -107,6 +108,37 @@ class SlowTurnTest {
           .isInstanceOf(DatException.class)
           .hasMessageContaining(strict.name());
     }
+  }
+
+  @Test
+  void shouldReadTheClockOnceForEachFurtherTurnOfARound() {
+    final AtomicLong reads = new AtomicLong();
+    final SimFabric fabric = SimFabric.realTime();
+    try (Jdapl jdapl =
+            Jdapl.with(fabric.provider(SimModel.DEFAULT))
+                .byHand()
+                .clock(reads::incrementAndGet)
+                .start();
+        InterfaceAdapter ia = jdapl.open()) {
+      final List<Evd> evds = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        evds.add(createEvd(ia));
+        evds.get(i).upcall(slow);
+      }
+      jdapl.turn(); // they find nothing
+      final long one = readsOfARound(jdapl, reads, evds.subList(0, 1));
+      final long three = readsOfARound(jdapl, reads, evds);
+      assertThat(three - one).isEqualTo(2);
+      evds.forEach(Evd::close);
+    }
+  }
+
+  private static long readsOfARound(
+      final Jdapl jdapl, final AtomicLong reads, final List<Evd> ready) {
+    ready.forEach(evd -> evd.postSoftwareEvent(Duration.ZERO));
+    final long before = reads.get();
+    jdapl.turn();
+    return reads.get() - before;
   }
 
   @Test

@@ -4,6 +4,8 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jdapl.dat.DatException;
@@ -64,12 +66,14 @@ final class Account {
 
   private final ConcurrentLinkedQueue<String> breaches = new ConcurrentLinkedQueue<>();
   private final AtomicLong breachCount = new AtomicLong();
+  private final CountDownLatch breached = new CountDownLatch(1);
 
   /** A promise was broken. */
   void breach(final String what) {
     if (breachCount.incrementAndGet() <= BREACHES_KEPT) {
       breaches.add(what);
     }
+    breached.countDown();
   }
 
   /** A call was refused. Misuse at the wrong moment is answered so; anything else is a breach. */
@@ -78,6 +82,11 @@ final class Account {
       breach("a call was answered with " + answer);
     }
     refusals.increment();
+  }
+
+  /** Waits until the first promise is broken, or the time is over. */
+  void awaitBreach(final long nanos) throws InterruptedException {
+    final boolean unused = breached.await(nanos, TimeUnit.NANOSECONDS);
   }
 
   boolean isBreached() {

@@ -32,6 +32,7 @@ public final class Stress implements Callable<Integer> {
 
   private static final int MAX_POSTERS = 64;
   private static final int MAX_CONNECTIONS = 60;
+  private static final long LOOK_PERIOD = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LINE_PERIOD = TimeUnit.SECONDS.toNanos(10);
   private static final long TERMINAL_PERIOD = TimeUnit.SECONDS.toNanos(1);
 
@@ -116,7 +117,7 @@ public final class Stress implements Callable<Integer> {
     long lineBefore = start;
     arena.start();
     while (System.nanoTime() - end < 0 && !account.isBreached()) {
-      Thread.sleep(100);
+      account.awaitBreach(LOOK_PERIOD);
       final long now = System.nanoTime();
       arena.checkProgress(now);
       if (now - nextLine >= 0) {

@@ -113,13 +113,13 @@ class CopyTest {
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldRefuseADeviceAsSource() throws IOException {
     expectRefusal(copy(Path.of("/dev/null"), target), "/dev/null", "not a regular file");
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldNotWaitAtAPipe() throws Exception {
     final Path pipe = directory.resolve("pipe");
     assumeTrue(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor() == 0);
@@ -129,7 +129,7 @@ class CopyTest {
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldRefuseASourceThatMayNotBeRead() throws IOException {
     Files.setPosixFilePermissions(source, Set.of());
     assumeFalse(Files.isReadable(source), "this user may read everything");
@@ -156,7 +156,7 @@ class CopyTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"rw-------", "r--------", "rwx------"})
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldCopyPermissions(final String permissions) throws IOException {
     Files.setPosixFilePermissions(source, PosixFilePermissions.fromString(permissions));
     assumeTrue(Files.isReadable(source));
@@ -173,7 +173,7 @@ class CopyTest {
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldNotReplaceADevice() throws IOException {
     expectRefusal(copy(source, Path.of("/dev/null"), "--force"), "/dev/null", "regular file");
   }
@@ -188,7 +188,7 @@ class CopyTest {
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the files and permissions of POSIX")
   void shouldRefuseADirectoryThatMayNotBeChanged() throws IOException {
     final Path closed = Files.createDirectory(directory.resolve("closed"));
     Files.setPosixFilePermissions(closed, Set.of(OWNER_READ, OWNER_EXECUTE));

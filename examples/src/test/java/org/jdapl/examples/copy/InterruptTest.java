@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Signals, in a process of its own. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
-@DisabledOnOs(OS.WINDOWS)
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the signals of POSIX")
 class InterruptTest {
 
   private static final long SIZE = 16L << 30; // of zeros that take no room; far more than is copied

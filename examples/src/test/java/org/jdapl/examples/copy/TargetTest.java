@@ -69,7 +69,7 @@ class TargetTest {
   }
 
   @Test
-  @DisabledOnOs(OS.WINDOWS)
+  @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs the permissions of POSIX")
   void shouldHaveItsPermissionsBeforeItHasBytes() throws Exception {
     try (Target target = new Target(directory.resolve("target"), false)) {
       target.open(PRIVATE);
