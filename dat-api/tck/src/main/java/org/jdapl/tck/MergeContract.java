@@ -453,6 +453,30 @@ public abstract class MergeContract extends Contract {
   }
 
   @Test
+  void required_M04_aCloseEndsTheConnectionOnBothSides() {
+    for (final boolean enabled : new boolean[] {true, false}) {
+      final Pair pair = Pair.connected(this);
+      final Side side = pair.passive;
+      if (!enabled) {
+        side.evd.teardown();
+      }
+      final DrainReport report = await(side.endpoint.closeAsync(BOUND), "the close");
+      await(pair.active::ended, "the end at the peer");
+      bench.settle();
+
+      final List<Kind> reported =
+          report.events().stream().map(event -> ((ConnectionEvent) event).kind()).toList();
+      assertThat(enabled ? side.seen.terminals(side.endpoint) : reported)
+          .as(why(enabled ? "to the handler" : "into the report, while disabled"))
+          .containsExactly(Kind.DISCONNECTED);
+      assertThat(enabled ? reported : side.seen.terminals(side.endpoint)).as(why("once")).isEmpty();
+      assertThat(pair.active.seen.terminals(pair.active.endpoint))
+          .as(why("at the peer"))
+          .containsExactly(Kind.DISCONNECTED);
+    }
+  }
+
+  @Test
   void required_M05_aQueuedConnectionEventOfAClosedEndpointIsNotDelivered() {
     final Pair pair = Pair.connected(this);
     final Side side = pair.passive;
