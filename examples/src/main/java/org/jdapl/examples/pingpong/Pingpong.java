@@ -29,7 +29,7 @@ import picocli.CommandLine.TypeConversionException;
  * Measures round trips.
  *
  * <p>How dispatchers wait is chosen where a runtime is composed. So this example composes its own,
- * with {@code org.jdapl.evd}, while the others know {@code org.jdapl.dat} only.
+ * with {@code org.jdapl.evd}, while most others know {@code org.jdapl.dat} only.
  */
 @Command(
     name = "pingpong",

@@ -98,10 +98,6 @@ final class Station {
     return evd;
   }
 
-  Habit habit() {
-    return habit;
-  }
-
   /** Posts the next software event of a poster. */
   Outcome post(final int poster) {
     final Outcome outcome = evd.postSoftwareEvent(new Tick(poster, posted[poster]));
