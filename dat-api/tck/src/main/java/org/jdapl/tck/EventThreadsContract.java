@@ -141,21 +141,25 @@ public abstract class EventThreadsContract extends Contract {
     final Recorder seen = recorder(evd);
     final int posters = 3;
     final int each = 2000;
+    final int resizes = 20;
+    final AtomicInteger resized = new AtomicInteger();
+    final AtomicInteger posted = new AtomicInteger();
     final AtomicInteger posting = new AtomicInteger(posters);
     final Runnable[] all = new Runnable[posters + 1];
     for (int i = 0; i < posters; i++) {
       final int poster = i;
       all[i] =
           () -> {
-            for (int n = 0; n < each; n++) {
+            int n = 0;
+            for (; n < each || resized.get() < resizes; n++) {
               while (evd.postSoftwareEvent(new Post(poster, n)) == Outcome.QUEUE_FULL) {
                 Thread.onSpinWait();
               }
             }
+            posted.addAndGet(n);
             posting.decrementAndGet();
           };
     }
-    final AtomicInteger resized = new AtomicInteger();
     all[posters] =
         () -> {
           for (int n = 0; posting.get() > 0; n++) {
@@ -170,15 +174,20 @@ public abstract class EventThreadsContract extends Contract {
     evd.upcall(seen);
 
     inParallel(all);
-    awaitCount(seen, posters * each, "all posts");
+    awaitCount(seen, posted.get(), "all posts");
 
-    assertThat(resized.get()).as(why("some were allowed")).isPositive();
     for (int poster = 0; poster < posters; poster++) {
       final int mine = poster;
-      assertThat(seen.payloads().stream().map(Post.class::cast).filter(p -> p.poster() == mine))
+      final List<Integer> numbers =
+          seen.payloads().stream()
+              .map(Post.class::cast)
+              .filter(p -> p.poster() == mine)
+              .map(Post::number)
+              .toList();
+      assertThat(numbers)
           .as(why("poster " + poster + ": its own order, none lost, none twice"))
-          .extracting(Post::number)
-          .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
+          .hasSizeGreaterThanOrEqualTo(each)
+          .containsExactlyElementsOf(IntStream.range(0, numbers.size()).boxed().toList());
     }
   }
 
