@@ -10,7 +10,10 @@ public interface AsyncEvent extends Event {
   enum Kind {
     /** An EVD had no room: a connection request was refused, or completions were lost. */
     EVD_OVERFLOW(0x08001),
-    /** The interface adapter is lost. */
+    /**
+     * The adapter's device was removed or failed; once. The adapter has let go of it, see {@link
+     * InterfaceAdapter}.
+     */
     IA_CATASTROPHIC(0x08002),
     /** An endpoint broke. */
     EP_BROKEN(0x08003),

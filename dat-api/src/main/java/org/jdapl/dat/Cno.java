@@ -26,7 +26,8 @@ public interface Cno extends DatObject {
    * @param timeout how long to wait at most; zero to look only.
    * @return SUCCESS if it was triggered. TIMEOUT_EXPIRED if not (DAT's QUEUE_EMPTY): a trigger that
    *     comes now is kept. INTERRUPTED_CALL if the thread was interrupted; its interrupt status is
-   *     set, no trigger was used up. ABORT if it was closed meanwhile.
+   *     set, no trigger was used up. ABORT if it was closed meanwhile, or the adapter's device is
+   *     lost and there is no trigger.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INVALID_STATE inside a
    *     handler of an event, where nothing waits; INVALID_HANDLE (CNO) if closed.
    */

@@ -88,7 +88,7 @@ public interface Evd extends DatObject {
    *     there: TIMEOUT_EXPIRED if there were too few all the time: dequeue them, or wait again.
    *     INTERRUPTED_CALL if the thread was interrupted; its interrupt status is set, and the EVD
    *     may be used on. ABORT if the EVD was closed meanwhile: what it held is in the report of the
-   *     close.
+   *     close; or if the adapter's device is lost: dequeue what is there, nothing more comes.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2, INVALID_ARG3);
    *     INVALID_STATE (EVD_WAITER) while another thread waits, (EVD_ENABLED) while an upcall may
    *     start or is running, (EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called

@@ -3,7 +3,17 @@ package org.jdapl.dat;
 import java.net.InetAddress;
 import java.time.Duration;
 
-/** An interface adapter: an RDMA device as DAT sees it, and the factory of all objects on it. */
+/**
+ * An interface adapter: an RDMA device as DAT sees it, and the factory of all objects on it.
+ *
+ * <p>A device can be removed, or fail. Then the adapter says so once, with IA_CATASTROPHIC, and
+ * within five seconds lets go of the device by itself: connections end with BROKEN (those that are
+ * being made with UNREACHABLE or ACCEPT_COMPLETION_ERROR), endpoints, service points, regions and
+ * zones are closed, and waits end with ABORT. EVDs and CNOs stay, for what is queued and for
+ * software events. Everything can still be closed by the consumer; the close of an endpoint returns
+ * its report, where requests of which nothing was heard are UNKNOWN. Nothing can be created any
+ * more: close the adapter, and open another one.
+ */
 public interface InterfaceAdapter extends DatObject {
 
   /**
@@ -43,7 +53,8 @@ public interface InterfaceAdapter extends DatObject {
    * @return the EVD, disabled.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INSUFFICIENT_RESOURCES
    *     (RESOURCE_TEVD) if it is longer than the provider allows, or there are as many EVDs as may
-   *     be; INVALID_HANDLE if the adapter is closed.
+   *     be; INVALID_HANDLE if the adapter is closed, INVALID_STATE if its device is lost, as for
+   *     all that create something.
    */
   Evd createEvd(int length, EventStream... streams);
 

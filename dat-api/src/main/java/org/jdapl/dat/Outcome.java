@@ -21,6 +21,6 @@ public enum Outcome {
   TIMEOUT_EXPIRED,
   /** The thread was interrupted; nothing was taken, and the interrupt status is set. */
   INTERRUPTED_CALL,
-  /** The object was closed meanwhile. */
+  /** The object was closed meanwhile, or its adapter's device is lost. */
   ABORT
 }

@@ -33,6 +33,9 @@ final class CnoImpl implements Cno {
   private EvdImpl triggeredBy;
   private volatile boolean closed;
 
+  /** Its adapter's device is gone: nobody waits for what will not come. */
+  private volatile boolean lost;
+
   CnoImpl(final String name, final IaImpl ia) {
     this.name = name;
     this.ia = ia;
@@ -65,7 +68,7 @@ final class CnoImpl implements Cno {
     final Waiter own = new Waiter();
     begin(own);
     try {
-      ia.runtime().block(() -> own.evd != null || closed, deadline);
+      ia.runtime().block(() -> own.evd != null || closed || lost, deadline);
     } finally {
       end(own);
     }
@@ -73,7 +76,7 @@ final class CnoImpl implements Cno {
       to.onReady(own.evd);
       return Outcome.SUCCESS;
     }
-    if (closed) {
+    if (closed || lost) {
       return Outcome.ABORT;
     }
     return Thread.currentThread().isInterrupted()
@@ -124,15 +127,26 @@ final class CnoImpl implements Cno {
   }
 
   void closeAbruptly() {
+    closed = true;
+    wakeAll();
+    ia.remove(this);
+  }
+
+  /** The device is gone: a wait ends, unless an event came before. */
+  void onDeviceLost() {
+    lost = true;
+    wakeAll();
+  }
+
+  /** Who waits sees what was written before; who comes later does without. */
+  private void wakeAll() {
     final Waiter[] all;
     synchronized (this) {
-      closed = true;
       all = waiters.toArray(Waiter[]::new);
     }
     for (final Waiter waiter : all) {
       LockSupport.unpark(waiter.thread);
     }
-    ia.remove(this);
   }
 
   IaImpl ia() {

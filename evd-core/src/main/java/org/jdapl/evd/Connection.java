@@ -246,7 +246,10 @@ final class Connection implements CmHandler {
                 passive && machine.state() == EndpointState.COMPLETION_PENDING
                     ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
                     : ConnectionEvent.Kind.DISCONNECTED);
-        case DEVICE_REMOVAL -> end(ConnectionEvent.Kind.BROKEN);
+        case DEVICE_REMOVAL -> {
+          onDeviceLost();
+          endpoint.ia().onDeviceLost(type);
+        }
         case TIMEWAIT_EXIT -> {}
       }
     } finally {
@@ -298,6 +301,22 @@ final class Connection implements CmHandler {
     if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
       ownEnd = event;
       offerEnd(event);
+    }
+    exit();
+  }
+
+  /** The device is gone, and with it the connection. */
+  void onDeviceLost() {
+    enter();
+    final EndpointState before = machine.move(Trigger.END);
+    if (before != null) {
+      final ConnectionEvent.Kind kind =
+          switch (before) {
+            case ACTIVE_CONNECTION_PENDING -> ConnectionEvent.Kind.UNREACHABLE;
+            case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
+            default -> ConnectionEvent.Kind.BROKEN;
+          };
+      offerEnd(new ConnectionEventImpl(endpoint, kind, PrivateData.NONE));
     }
     exit();
   }
@@ -473,7 +492,8 @@ final class Connection implements CmHandler {
     }
   }
 
-  private void openGate() {
+  /** No success follows any more: what waits at the gate may pass. */
+  void openGate() {
     if (shares(endpoint.receives())) {
       endpoint.receives().flush();
     }

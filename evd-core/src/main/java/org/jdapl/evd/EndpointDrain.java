@@ -25,7 +25,12 @@ final class EndpointDrain {
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
   private final List<Event> droppedEvents = new ArrayList<>(0);
   private volatile boolean endExpected;
-  private volatile boolean forced;
+
+  /** Nothing more is heard of its requests: what can be polled is, and the rest is UNKNOWN. */
+  private volatile boolean abandoned;
+
+  /** The bound is over: nothing is waited for. */
+  private volatile boolean late;
 
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
@@ -65,12 +70,13 @@ final class EndpointDrain {
     }
     endpoint.receives().seal();
     endpoint.requests().seal();
-    forced = true;
+    abandoned = true;
   }
 
   private void force() {
     if (!closed.isDone()) {
-      forced = true;
+      abandoned = true;
+      late = true;
       for (final EvdImpl evd : endpoint.evds()) {
         evd.control(evd.merger()::resumeAll);
       }
@@ -84,22 +90,25 @@ final class EndpointDrain {
    * @return whether nothing of the endpoint is left there.
    */
   boolean advance(final EvdImpl evd, final boolean enabled) {
-    final boolean taken = enabled && !forced;
+    final boolean taken = enabled && !abandoned;
     if (!isDrained(evd) && !taken) {
       evd.merger().sweep(endpoint);
-      if (forced) {
+      if (abandoned) {
         abandon(endpoint.receives(), evd);
         abandon(endpoint.requests(), evd);
       }
     }
-    if (!isDrained(evd) || (upcalls.get() > 0 && !forced)) {
+    if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
       return false;
     }
-    if (connection.isOf(evd)
-        && endExpected
-        && !connection.hasEnded()
-        && (taken || !connection.dropEvents(droppedEvents, forced))) {
-      return false;
+    if (connection.isOf(evd) && endExpected && !connection.hasEnded()) {
+      if (enabled && !late) {
+        connection.openGate(); // its upcall gets the end of the connection, also if no marker came
+        return false;
+      }
+      if (!connection.dropEvents(droppedEvents, late)) {
+        return false;
+      }
     }
     if (partsOpen.decrementAndGet() == 0) {
       endpoint.ia().reaper().execute(this::finish);
@@ -140,7 +149,7 @@ final class EndpointDrain {
   /** All parts are done. By the reaper. */
   private void finish() {
     if (connection.isBusy()) {
-      if (forced) {
+      if (late) {
         report(); // what a call that does not return can reach is not destroyed before it returns
       }
       endpoint.ia().reaper().schedule(RETRY, this::finish);

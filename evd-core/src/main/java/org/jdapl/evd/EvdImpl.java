@@ -95,6 +95,8 @@ final class EvdImpl implements Evd {
   private WorkCompletions consumerBatch;
   private long sequence;
 
+  private boolean deviceLost;
+
   /** What is in memory is old: ON_NEW holds it back until something is signalled. */
   private boolean settled;
 
@@ -496,6 +498,10 @@ final class EvdImpl implements Evd {
 
   /** A provider broke its contract, or failed. */
   void onProviderFault(final String what, final Throwable cause) {
+    if (ia.isLost()) {
+      LOGGER.debug("{}: {}", name, what, cause); // what else, after its device was lost
+      return;
+    }
     LOGGER.error("{}: {}", name, what, cause);
     ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
@@ -751,6 +757,9 @@ final class EvdImpl implements Evd {
       if (remaining >= threshold && takeOne(own)) {
         remaining = merger.count();
         return Outcome.SUCCESS;
+      }
+      if (deviceLost) {
+        return Outcome.ABORT;
       }
       if ((state.get() & EvdState.WAITER) == 0) {
         return null;
@@ -1182,15 +1191,38 @@ final class EvdImpl implements Evd {
       ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
       return;
     }
-    try {
-      for (final CqFeed feed : merger.feeds()) {
-        feed.cq().close();
-      }
-    } catch (final RuntimeException e) {
-      onProviderFault("close failed: " + e, e);
-    }
+    destroyQueues();
     ia.remove(this);
     closed.complete(new DrainReport(List.of(), 0, dropped, true));
+  }
+
+  /** In a turn: after it no completion comes. */
+  private void destroyQueues() {
+    for (final CqFeed feed : merger.feeds()) {
+      try {
+        feed.cq().close();
+      } catch (final RuntimeException e) {
+        onProviderFault("close failed: " + e, e);
+      }
+    }
+    merger.removeFeeds();
+  }
+
+  /**
+   * The device is gone, and its endpoints are closed: the completion queues are destroyed, and
+   * nobody waits for more than what is there. It goes on as an EVD of software events.
+   *
+   * @return completes when that is done.
+   */
+  CompletableFuture<Void> onDeviceLost() {
+    final CompletableFuture<Void> done = new CompletableFuture<>();
+    control(
+        () -> {
+          destroyQueues();
+          deviceLost = true;
+          done.complete(null);
+        });
+    return done;
   }
 
   private SoftwareView softwareEvent(final Object polled) {

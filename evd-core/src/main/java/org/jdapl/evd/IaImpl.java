@@ -11,8 +11,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
@@ -27,6 +29,7 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +39,10 @@ final class IaImpl implements InterfaceAdapter {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
+  private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+  private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
+  private static final Duration RETRY = Duration.ofMillis(1);
+  private static final Duration CLOSE_RETRY = Duration.ofMillis(100);
 
   private final String name;
   private final Jdapl runtime;
@@ -51,7 +58,16 @@ final class IaImpl implements InterfaceAdapter {
 
   // Under the monitor of this object.
   private final Set<DatObject> objects = new LinkedHashSet<>();
+  private int creating;
+  private boolean releasing;
   private boolean closing;
+
+  private final AtomicBoolean lost = new AtomicBoolean();
+
+  // Of the reaper.
+  private boolean deviceClosed;
+  private boolean closeFailed;
+
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
   IaImpl(
@@ -78,7 +94,6 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
-    checkOpen("createEvd");
     checkLength(length, name + ".createEvd");
     int flags = 0;
     for (final EventStream stream : streams) {
@@ -90,9 +105,13 @@ final class IaImpl implements InterfaceAdapter {
     if (flags == 0) {
       throw Misuse.argument(2, name + ".createEvd: no streams; it takes at least one");
     }
+    final int all = flags;
+    return create("createEvd", () -> newEvd(length, all));
+  }
+
+  private EvdImpl newEvd(final int length, final int flags) {
     runtime.reserveEvd(name);
-    final EvdImpl evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
-    return add(evd);
+    return new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
   }
 
   /** Checks the length of an EVD. */
@@ -110,9 +129,12 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public ProtectionZone createPz() {
-    checkOpen("createPz");
+    return create("createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
+  }
+
+  private ProtectionDomain allocPd() {
     try {
-      return add(new PzImpl(nameFor("pz"), this, device.allocPd()));
+      return device.allocPd();
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ".createPz", e, ReturnSubtype.RESOURCE_PROTECTION_DOMAIN);
     }
@@ -125,7 +147,17 @@ final class IaImpl implements InterfaceAdapter {
       final Evd requestEvd,
       final Evd connectEvd,
       final EndpointAttributes attributes) {
-    checkOpen("createEndpoint");
+    return create(
+        "createEndpoint",
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, check(attributes)));
+  }
+
+  private EndpointImpl newEndpoint(
+      final ProtectionZone pz,
+      final Evd receiveEvd,
+      final Evd requestEvd,
+      final Evd connectEvd,
+      final EndpointAttributes attributes) {
     if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_PZ,
@@ -139,7 +171,7 @@ final class IaImpl implements InterfaceAdapter {
             evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
             evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
             evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
-            check(attributes),
+            attributes,
             endpoints.allocate());
     try {
       endpoint.open();
@@ -148,7 +180,7 @@ final class IaImpl implements InterfaceAdapter {
       throw e;
     }
     endpoints.put(endpoint);
-    return add(endpoint);
+    return endpoint;
   }
 
   private EndpointAttributes check(final EndpointAttributes attributes) {
@@ -204,10 +236,13 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
-    checkOpen("createPsp");
     if (connQual < 1) {
       throw Misuse.argument(1, name + ".createPsp: connection qualifier " + connQual);
     }
+    return create("createPsp", () -> newPsp(connQual, evd));
+  }
+
+  private PspImpl newPsp(final long connQual, final Evd evd) {
     final PspImpl psp =
         new PspImpl(
             nameFor("psp"),
@@ -215,13 +250,12 @@ final class IaImpl implements InterfaceAdapter {
             evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
             connQual);
     psp.open();
-    return add(psp);
+    return psp;
   }
 
   @Override
   public Cno createCno() {
-    checkOpen("createCno");
-    return add(new CnoImpl(nameFor("cno"), this));
+    return create("createCno", () -> new CnoImpl(nameFor("cno"), this));
   }
 
   CnoImpl checkCno(final Cno cno, final String call) {
@@ -236,20 +270,38 @@ final class IaImpl implements InterfaceAdapter {
     return name + "/" + kind + "-" + numbers.incrementAndGet();
   }
 
-  <T extends DatObject> T add(final T object) {
-    if (!addIfOpen(object)) {
-      if (object instanceof EvdImpl) {
-        runtime.releaseEvd(); // nobody has it, and it has nothing of the provider's
-      } else {
-        object.close();
+  /**
+   * Makes an object, and adds it. Whoever lets go of the device waits for that, and finds it;
+   * unless it took too long.
+   */
+  <T extends DatObject> T create(final String call, final Supplier<T> maker) {
+    synchronized (this) {
+      if (closing || lost.get()) {
+        throw notOpen(call);
       }
-      checkOpen("create");
+      creating++;
     }
-    return object;
+    try {
+      final T object = maker.get();
+      final boolean late;
+      synchronized (this) {
+        objects.add(object);
+        late = releasing;
+      }
+      if (late) {
+        object.close();
+        throw notOpen(call);
+      }
+      return object;
+    } finally {
+      synchronized (this) {
+        creating--;
+      }
+    }
   }
 
   synchronized boolean addIfOpen(final DatObject object) {
-    return !closing && objects.add(object);
+    return !closing && !lost.get() && objects.add(object);
   }
 
   synchronized void remove(final DatObject object) {
@@ -264,10 +316,12 @@ final class IaImpl implements InterfaceAdapter {
     runtime.watchdog().add(evd);
   }
 
-  private synchronized void checkOpen(final String call) {
-    if (closing) {
-      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
-    }
+  private DatException notOpen(final String call) {
+    return closing
+        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call)
+        : Misuse.state(
+            ReturnSubtype.NO_SUBTYPE,
+            name + "." + call + ": its device is lost; close this adapter, and open another one");
   }
 
   // Async errors.
@@ -334,7 +388,7 @@ final class IaImpl implements InterfaceAdapter {
           report(evd.asyncSlot(), AsyncEvent.Kind.EVD_OVERFLOW, evd.name() + ": " + type);
         }
       }
-      case DEVICE_FATAL -> report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + type);
+      case DEVICE_FATAL -> onDeviceLost(type);
       case PORT_ERR ->
           report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
       case QP_LAST_WQE_REACHED, SRQ_LIMIT_REACHED, SRQ_ERR, PORT_ACTIVE -> {}
@@ -373,92 +427,86 @@ final class IaImpl implements InterfaceAdapter {
             ReturnSubtype.INVALID_STATE_IA_IN_USE, name + ".close: open objects: " + objects);
       }
     }
-    closeAbruptly(Duration.ofSeconds(5));
+    closeAbruptly(CLOSE_BOUND);
   }
 
   @Override
   public void closeAbruptly(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAbruptly");
-    final List<DatObject> all;
     final boolean first;
     synchronized (this) {
       first = !closing;
       closing = true;
-      all = new ArrayList<>(objects);
     }
     if (first) {
-      closeAll(all, bound);
+      release(bound, false, runtime.deadline(bound.dividedBy(3)));
     }
     await(closed, bound, this);
   }
 
-  private void closeAll(final List<DatObject> all, final Duration bound) {
-    final Duration part = bound.dividedBy(3);
-    final List<CompletableFuture<?>> drains = new ArrayList<>();
-    for (final DatObject object : all) {
-      if (object instanceof PspImpl || object instanceof CrImpl) {
-        tolerate(object::close);
-      } else if (object instanceof EndpointImpl endpoint) {
-        drains.add(endpoint.drain().start(part));
-      }
+  /**
+   * Its device was removed or failed: the adapter lets go of it by itself, since the system may
+   * wait for that. From any thread, also inside a provider's upcall.
+   */
+  void onDeviceLost(final Object why) {
+    if (lost.compareAndSet(false, true)) {
+      LOGGER.error(
+          "{}: the device is lost ({}); its connections and waits end, and the device is closed",
+          name,
+          why);
+      report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
+      reaper.execute(() -> release(LOSS_BOUND, true, runtime.deadline(LOSS_BOUND.dividedBy(3))));
     }
-    final CompletableFuture<Void> drained =
-        CompletableFuture.allOf(drains.toArray(CompletableFuture[]::new));
-    once(drained, part.multipliedBy(2), () -> closeEvds(all, part));
   }
 
-  private void closeEvds(final List<DatObject> all, final Duration part) {
-    final List<CompletableFuture<?>> closes = new ArrayList<>();
-    for (final DatObject object : all) {
-      if (object instanceof LmrImpl lmr) {
-        tolerate(lmr::closeAbruptly);
-      }
-    }
-    for (final DatObject object : all) {
-      if (object instanceof PzImpl) {
-        tolerate(object::close);
-      } else if (object instanceof CnoImpl cno) {
-        tolerate(cno::closeAbruptly);
-      } else if (object instanceof EvdImpl evd) {
-        tolerate(() -> closes.add(evd.closeAsAdapter(part)));
-      }
-    }
-    tolerate(() -> closes.add(ownAsyncEvd.closeAsAdapter(part)));
-    final CompletableFuture<Void> done =
-        CompletableFuture.allOf(closes.toArray(CompletableFuture[]::new));
-    once(done, part.multipliedBy(2), this::closeDevice);
+  boolean isLost() {
+    return lost.get();
   }
 
-  private void closeDevice() {
+  /** Lets go of the device, once nothing is being created, or the time for that is over. */
+  private void release(final Duration bound, final boolean isLost, final long deadline) {
+    final List<DatObject> all;
+    synchronized (this) {
+      if (creating > 0 && !runtime.isOver(deadline)) {
+        reaper.schedule(RETRY, () -> release(bound, isLost, deadline));
+        return;
+      }
+      releasing = true;
+      all = new ArrayList<>(objects);
+      all.add(ownAsyncEvd);
+    }
+    new DeviceRelease(this, all, bound, isLost, isLost ? this::closeDevice : this::finishClose)
+        .start();
+  }
+
+  private void finishClose() {
     synchronized (this) {
       if (!objects.isEmpty()) {
         LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
       }
     }
-    tolerate(device::close);
+    closeDevice();
     runtime.releaseEvd();
     afterClose.run();
     closed.complete(null);
   }
 
-  /** Goes on by the reaper when something is done, or the time is over; once. */
-  private void once(final CompletableFuture<Void> done, final Duration bound, final Runnable next) {
-    final AtomicBoolean begun = new AtomicBoolean();
-    final Runnable step =
-        () -> {
-          if (begun.compareAndSet(false, true)) {
-            reaper.execute(next);
-          }
-        };
-    final var unused = done.whenComplete((result, failure) -> step.run());
-    reaper.schedule(bound, done, step);
-  }
-
-  private void tolerate(final Runnable call) {
+  /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
+  private void closeDevice() {
+    if (deviceClosed) {
+      return;
+    }
     try {
-      call.run();
+      device.close();
+      deviceClosed = true;
     } catch (final RuntimeException e) {
-      LOGGER.error("{}: abrupt close goes on after {}", name, e.toString(), e);
+      if (!closeFailed) {
+        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
+      }
+      closeFailed = true;
+      if (e instanceof VerbsException failure && failure.errno() == VerbsException.EBUSY) {
+        reaper.schedule(CLOSE_RETRY, this::closeDevice);
+      }
     }
   }
 

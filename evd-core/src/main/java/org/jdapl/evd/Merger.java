@@ -54,6 +54,11 @@ final class Merger {
     feeds = more;
   }
 
+  /** There are no completion queues any more. Of the turn. */
+  void removeFeeds() {
+    feeds = NO_FEEDS;
+  }
+
   /** Says how many completions may be waiting at most. From any thread, one at a time. */
   void reserve(final int completions) {
     completionRoom = completions;

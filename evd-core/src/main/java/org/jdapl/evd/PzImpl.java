@@ -56,6 +56,11 @@ final class PzImpl implements ProtectionZone {
         }
       }
     }
+    return ia.create("createLmr", () -> newLmr(buffer, rights, access));
+  }
+
+  private LmrImpl newLmr(
+      final ByteBuffer buffer, final Set<Privilege> rights, final Set<Access> access) {
     final LmrImpl lmr = new LmrImpl(ia.nameFor("lmr"), this, buffer, rights);
     addUser(lmr);
     try {
@@ -68,7 +73,6 @@ final class PzImpl implements ProtectionZone {
           e,
           ReturnSubtype.RESOURCE_MEMORY_REGION);
     }
-    ia.add(lmr);
     return lmr;
   }
 

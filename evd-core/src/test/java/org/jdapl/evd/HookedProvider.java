@@ -92,6 +92,11 @@ final class HookedProvider implements VerbsProvider, Device {
     asyncHandler.onAsync(type, qps.get(qp));
   }
 
+  /** The device is gone. */
+  void lose() {
+    asyncHandler.onAsync(AsyncType.DEVICE_FATAL, this);
+  }
+
   /** All receives of a queue pair are flushed, as if it had left for the error state. */
   void flush(final int qp) {
     qps.get(qp).enterError();

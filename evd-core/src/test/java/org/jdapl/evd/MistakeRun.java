@@ -43,6 +43,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.AllocationTest",
           "org.jdapl.evd.ProviderFailureTest",
           "org.jdapl.evd.WatchdogTest",
+          "org.jdapl.evd.DeviceLossTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;

@@ -565,7 +565,7 @@ final class Mistakes {
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        return;",
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
-                + "        forced = true;"),
+                + "        abandoned = true;"),
         Mistake.of(
             "E02",
             "completions overtake those that were swept into the report",
@@ -625,7 +625,37 @@ final class Mistakes {
             "the adapter closes while objects live",
             "IaImpl.java",
             "      if (!closing && !objects.isEmpty()) {",
-            "      if (!closing && objects.size() > 100) {"));
+            "      if (!closing && objects.size() > 100) {"),
+        Mistake.of(
+            "T12",
+            "a device that is lost stays open",
+            "IaImpl.java",
+            "isLost ? this::closeDevice : this::finishClose",
+            "isLost ? () -> {} : this::finishClose"),
+        Mistake.of(
+            "T12",
+            "the loss of a device is reported each time it is told",
+            "IaImpl.java",
+            "    if (lost.compareAndSet(false, true)) {",
+            "    if (!lost.getAndSet(true) || why != null) {"),
+        Mistake.of(
+            "T12",
+            "who waits is not told that the device is lost",
+            "EvdImpl.java",
+            "          deviceLost = true;\n",
+            ""),
+        Mistake.of(
+            "T12",
+            "the device is closed while an object is being created",
+            "IaImpl.java",
+            "      if (creating > 0 && ",
+            "      if (creating > 1 && "),
+        Mistake.of(
+            "T12",
+            "the end of a connection is not handed out when its device is lost",
+            "EndpointDrain.java",
+            "      if (enabled && !late) {",
+            "      if (enabled && !abandoned) {"));
   }
 
   private static Stream<Mistake> errors() {

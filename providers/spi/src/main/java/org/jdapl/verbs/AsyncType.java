@@ -22,6 +22,10 @@ public enum AsyncType {
   PORT_ERR,
   /** A port came up; the element is the device. */
   PORT_ACTIVE,
-  /** The device failed or was removed; the element is the device. */
+  /**
+   * The device failed or was removed; the element is the device. Its user destroys every object and
+   * closes it, because the system may wait for that. Verbs may fail from now on, those that destroy
+   * must not.
+   */
   DEVICE_FATAL
 }

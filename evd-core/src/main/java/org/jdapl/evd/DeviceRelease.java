@@ -1,0 +1,102 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.dat.DatObject;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives back all that an adapter has of its device: first what brings news, and the connections;
+ * then memory and queues; the device last. So ends an adapter that is closed abruptly, and so does
+ * it let go of a device that is lost, by itself. What does not end in its time is left behind.
+ */
+final class DeviceRelease {
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(DeviceRelease.class);
+
+  private final IaImpl ia;
+  private final List<DatObject> objects;
+  private final Duration part;
+  private final boolean lost;
+  private final Runnable last;
+
+  /**
+   * @param objects those of the adapter.
+   * @param bound how long it may take.
+   * @param lost whether the device is lost: then EVDs and CNOs stay, without it.
+   * @param last closes the device; by the reaper.
+   */
+  DeviceRelease(
+      final IaImpl ia,
+      final List<DatObject> objects,
+      final Duration bound,
+      final boolean lost,
+      final Runnable last) {
+    this.ia = ia;
+    this.objects = objects;
+    this.part = bound.dividedBy(3);
+    this.lost = lost;
+    this.last = last;
+  }
+
+  void start() {
+    final List<CompletableFuture<?>> drains = new ArrayList<>();
+    for (final DatObject object : objects) {
+      if (object instanceof PspImpl || object instanceof CrImpl) {
+        tolerate(object::close);
+      } else if (object instanceof EndpointImpl endpoint) {
+        if (lost) {
+          endpoint.connection().onDeviceLost();
+        }
+        drains.add(endpoint.drain().start(part));
+      }
+    }
+    once(drains, this::releaseQueues);
+  }
+
+  private void releaseQueues() {
+    for (final DatObject object : objects) {
+      if (object instanceof LmrImpl lmr) {
+        tolerate(lmr::closeAbruptly);
+      }
+    }
+    final List<CompletableFuture<?>> ends = new ArrayList<>();
+    for (final DatObject object : objects) {
+      if (object instanceof PzImpl) {
+        tolerate(object::close);
+      } else if (object instanceof CnoImpl cno) {
+        tolerate(lost ? cno::onDeviceLost : cno::closeAbruptly);
+      } else if (object instanceof EvdImpl evd) {
+        tolerate(() -> ends.add(lost ? evd.onDeviceLost() : evd.closeAsAdapter(part)));
+      }
+    }
+    once(ends, last);
+  }
+
+  /** Goes on by the reaper when all are done, or the time is over; once. */
+  private void once(final List<CompletableFuture<?>> all, final Runnable next) {
+    final CompletableFuture<Void> done =
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
+    final AtomicBoolean begun = new AtomicBoolean();
+    final Runnable step =
+        () -> {
+          if (begun.compareAndSet(false, true)) {
+            ia.reaper().execute(next);
+          }
+        };
+    final var unused = done.whenComplete((result, failure) -> step.run());
+    ia.reaper().schedule(part.multipliedBy(2), done, step);
+  }
+
+  private void tolerate(final Runnable call) {
+    try {
+      call.run();
+    } catch (final RuntimeException e) {
+      LOGGER.error("{}: letting go of the device goes on after {}", ia.name(), e.toString(), e);
+    }
+  }
+}

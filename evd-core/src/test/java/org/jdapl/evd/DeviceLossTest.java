@@ -1,0 +1,307 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Cno;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionEvent.Kind;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+
+/** What an adapter does when its device is gone. */
+class DeviceLossTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  /** Verbs that fail on a device that is gone. */
+  private static final Set<String> DEAD = Set.of("modify_qp", "post_send", "post_recv");
+
+  private final HookedBed bed = new HookedBed();
+  private final HookedProvider provider = bed.provider;
+  private final List<String> verbs = new ArrayList<>();
+  private final List<AsyncEvent> errors = new ArrayList<>();
+
+  private void watch() {
+    provider.hook = verbs::add;
+    bed.ia.asyncEvd().upcall(HookedBed.on(event -> errors.add(((AsyncEvent) event).copy())));
+  }
+
+  private void die() {
+    provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (DEAD.contains(verb)) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+    provider.lose();
+    bed.settle();
+  }
+
+  private DrainReport report(final Endpoint endpoint) {
+    final CompletableFuture<DrainReport> report = endpoint.closeAsync(LONG).toCompletableFuture();
+    bed.settle();
+    assertThat(report).isDone();
+    return report.join();
+  }
+
+  @Test
+  void required_T12_theAdapterLetsGoOfALostDeviceByItself() {
+    watch();
+    bed.evd.upcall(bed.recording());
+    bed.connected();
+    verbs.clear();
+    die();
+    assertThat(bed.kinds).containsExactly(Kind.ESTABLISHED, Kind.BROKEN);
+    assertThat(errors)
+        .extracting(AsyncEvent::kind)
+        .containsExactly(AsyncEvent.Kind.IA_CATASTROPHIC);
+    assertThat(verbs)
+        .containsSubsequence("destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd", "destroy_cq")
+        .endsWith("close_device");
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.CLOSED);
+  }
+
+  @Test
+  void required_T12_openRequestsAreUnknown() {
+    watch();
+    bed.connected();
+    post(41);
+    post(42);
+    die();
+    final DrainReport report = report(bed.endpoint);
+    assertThat(report.requests())
+        .extracting(DrainReport.Request::cookie, DrainReport.Request::status)
+        .containsExactly(
+            tuple(41L, DrainReport.Status.UNKNOWN), tuple(42L, DrainReport.Status.UNKNOWN));
+    assertThat(report.events())
+        .as("nobody took them")
+        .extracting(event -> ((ConnectionEvent) event).kind())
+        .containsExactly(Kind.ESTABLISHED, Kind.BROKEN);
+  }
+
+  private void post(final long cookie) {
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, cookie)).isEqualTo(Outcome.SUCCESS);
+  }
+
+  @Test
+  void required_T12_whatCompletedBeforeIsNotUnknown() {
+    watch();
+    bed.connected();
+    post(41);
+    post(42);
+    provider.receive(0);
+    die();
+    assertThat(report(bed.endpoint).requests())
+        .extracting(DrainReport.Request::cookie, DrainReport.Request::status)
+        .containsExactly(
+            tuple(41L, DrainReport.Status.SUCCESS), tuple(42L, DrainReport.Status.UNKNOWN));
+  }
+
+  @Test
+  void required_T12_aConnectionThatIsPendingEndsAsItsCallEnds() {
+    watch();
+    bed.evd.upcall(bed.recording());
+    bed.connect(bed.endpoint);
+    bed.settle();
+    die();
+    assertThat(bed.kinds).containsExactly(Kind.UNREACHABLE);
+  }
+
+  @Test
+  void required_T12_itIsSaidOnceHoweverOftenAndByWhomItIsTold() {
+    watch();
+    bed.evd.upcall(bed.recording());
+    bed.connected();
+    provider.tell(CmEventType.DEVICE_REMOVAL, 0);
+    die();
+    die();
+    assertThat(errors)
+        .extracting(AsyncEvent::kind, AsyncEvent::count)
+        .containsExactly(tuple(AsyncEvent.Kind.IA_CATASTROPHIC, 1L));
+    assertThat(bed.kinds).containsExactly(Kind.ESTABLISHED, Kind.BROKEN);
+    assertThat(verbs).containsOnlyOnce("close_device");
+  }
+
+  @Test
+  void required_T12_everyWaitEnds() {
+    final Cno cno = bed.ia.createCno();
+    bed.createEvd().cno(cno);
+    watch();
+    provider.hook =
+        verb -> {
+          if (verb.equals("close_device")) {
+            bed.clock.advance(LONG); // who still waits then waited in vain
+          }
+        };
+    reaper().execute(provider::lose);
+    assertThat(bed.evd.await(bed.recording(), 1, LONG)).isEqualTo(Outcome.ABORT);
+    assertThat(cno.await(evd -> {}, LONG)).as("one that comes later").isEqualTo(Outcome.ABORT);
+  }
+
+  @Test
+  void required_T12_theWaitForACnoEnds() {
+    final Cno cno = bed.ia.createCno();
+    watch();
+    reaper().execute(provider::lose);
+    assertThat(cno.await(evd -> {}, LONG)).isEqualTo(Outcome.ABORT);
+  }
+
+  private Reaper reaper() {
+    return ((IaImpl) bed.ia).reaper();
+  }
+
+  @Test
+  void required_T12_softwareEventsGoOnAndAnAwaitHandsOutWhatIsThere() {
+    watch();
+    die();
+    final List<Object> seen = new ArrayList<>();
+    assertThat(bed.evd.postSoftwareEvent("after")).isEqualTo(Outcome.SUCCESS);
+    assertThat(
+            bed.evd.await(
+                HookedBed.on(event -> seen.add(((SoftwareEvent) event).payload())), 1, LONG))
+        .isEqualTo(Outcome.SUCCESS);
+    assertThat(seen).containsExactly("after");
+    assertThat(bed.evd.await(bed.recording(), 1, Duration.ZERO)).isEqualTo(Outcome.ABORT);
+  }
+
+  @Test
+  void required_T12_everythingCanStillBeClosedAndNothingBeMade() {
+    watch();
+    bed.connected();
+    die();
+    assertThatExceptionOfType(DatException.class)
+        .isThrownBy(() -> bed.ia.createEvd(1, EventStream.SOFTWARE))
+        .withMessageContaining("its device is lost; close this adapter")
+        .extracting(DatException::type)
+        .isEqualTo(ReturnType.INVALID_STATE);
+    assertThatExceptionOfType(DatException.class).isThrownBy(bed::createLmr);
+    bed.endpoint.close();
+    bed.lmr.close();
+    bed.pz.close();
+    bed.evd.close();
+    bed.ia.close();
+    bed.jdapl.close();
+    assertThat(verbs).containsOnlyOnce("close_device");
+  }
+
+  @Test
+  void required_T12_whatIsBeingCreatedIsFoundToo() {
+    watch();
+    final boolean[] lost = new boolean[1];
+    provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals("create_qp") && !lost[0]) {
+            lost[0] = true;
+            provider.lose();
+            assertThat(reaper().round()).as("it waits for the creation").isTrue();
+          }
+        };
+    final Endpoint second = bed.createEndpoint();
+    bed.clock.advance(Duration.ofMillis(1));
+    bed.settle();
+    assertThat(second.state()).isEqualTo(EndpointState.CLOSED);
+    assertThat(verbs.stream().filter("destroy_qp"::equals)).hasSize(2);
+    assertThat(verbs).endsWith("close_device");
+  }
+
+  /** The EVD has a turn after the close began, and before the reaper flushes the connection. */
+  @Test
+  void required_T12_theEndIsHandedOutHoweverTheReaperIsDelayed() throws Exception {
+    final HookedProvider device = new HookedProvider();
+    try (Jdapl jdapl = Jdapl.with(device).start()) {
+      final InterfaceAdapter ia = jdapl.open();
+      final Evd evd =
+          ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.SOFTWARE);
+      final Evd other = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+      final ProtectionZone pz = ia.createPz();
+      final Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      ia.createEndpoint(pz, other, EndpointAttributes.defaults());
+      final CountDownLatch turn = new CountDownLatch(2);
+      final CountDownLatch closed = new CountDownLatch(1);
+      final CountDownLatch ended = new CountDownLatch(1);
+      evd.upcall(
+          HookedBed.on(
+              event -> {
+                if (event instanceof SoftwareEvent) {
+                  turn.countDown();
+                  if (turn.getCount() > 0) {
+                    assertThat(evd.postSoftwareEvent("another turn")).isEqualTo(Outcome.SUCCESS);
+                  }
+                } else if (((ConnectionEvent) event).kind() == Kind.BROKEN) {
+                  ended.countDown();
+                }
+              }));
+      final AtomicInteger modified = new AtomicInteger();
+      device.hook =
+          verb -> {
+            if (verb.equals("modify_qp")) {
+              if (modified.incrementAndGet() == 2) {
+                assertThat(evd.postSoftwareEvent("a turn")).isEqualTo(Outcome.SUCCESS);
+                await(turn);
+              }
+              throw HookedProvider.refused(verb);
+            } else if (verb.equals("close_device")) {
+              closed.countDown();
+            }
+          };
+      endpoint.connect(ia.address(), 1, LONG, null);
+      device.tell(CmEventType.ESTABLISHED, 0);
+      device.lose();
+      await(closed);
+      assertThat(ended.getCount()).as("BROKEN to come").isZero();
+      ia.closeAbruptly(LONG);
+    }
+  }
+
+  private static void await(final CountDownLatch latch) {
+    try {
+      assertThat(latch.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void required_T12_aDeviceThatIsBusyIsClosedWhenItIsNotAnyMore() {
+    final int[] busy = {3};
+    provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals("close_device") && busy[0]-- > 0) {
+            throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "a call is stuck");
+          }
+        };
+    provider.lose();
+    for (int i = 0; i < 4; i++) {
+      bed.settle();
+      bed.clock.advance(Duration.ofMillis(100));
+    }
+    assertThat(verbs.stream().filter("close_device"::equals)).hasSize(4);
+  }
+}
