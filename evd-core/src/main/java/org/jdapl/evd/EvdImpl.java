@@ -97,7 +97,7 @@ final class EvdImpl implements Evd {
 
   private boolean deviceLost;
 
-  /** What is in memory is old: ON_NEW holds it back until something is signalled. */
+  /** What is in memory is old: ON_NEW holds it back until another event comes. */
   private boolean settled;
 
   private final List<Event> dropped = new ArrayList<>(0);
@@ -259,9 +259,12 @@ final class EvdImpl implements Evd {
 
   /** Bits were cleared: does what they asked for. */
   private void serve(final long bits) {
-    settled &= (bits & EvdState.WORK) == 0;
+    settled &= (bits & EvdState.LANE) == 0;
     if ((bits & EvdState.CQ) != 0) {
       merger.resume();
+      if (settled) { // a notification need not bring an event
+        settled = !merger.collectNews();
+      }
     }
     if ((bits & EvdState.CONTROL) != 0) {
       Runnable action;

@@ -266,10 +266,9 @@ final class EvdState {
     return (s & (UPCALL | RUNNING | POLICY)) == 0;
   }
 
-  /** Whether somebody is to be told of events, and nothing is there as far as is known. */
+  /** Whether nobody looks into its completion queues, nor will without a notification. */
   static boolean isIdle(final long s) {
-    return (s & ASLEEP) != 0
-        || ((s & (POLICY | CNO)) != 0 && (s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);
+    return (s & ASLEEP) != 0 || (s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0;
   }
 
   static boolean isEnabled(final long s) {

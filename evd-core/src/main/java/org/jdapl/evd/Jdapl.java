@@ -434,34 +434,40 @@ public final class Jdapl implements AutoCloseable {
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
-    long rescuedBefore = -1;
-    boolean happened = true;
+    long rescued = -1; // when the watchdog looked last, and nothing happened since
     while (!condition.getAsBoolean()) {
-      final boolean before = happened;
-      happened = turn() || passTime(deadline);
-      if (!happened && !before) {
-        final long rescued = watchdog.rescued();
-        if (rescued == rescuedBefore) {
-          return false;
-        }
-        rescuedBefore = rescued;
+      if (turn()) {
+        continue;
+      }
+      final boolean lookedInVain = watchdog.rescued() == rescued;
+      if (passTime(deadline, lookedInVain ? Long.MAX_VALUE : WATCH_PERIOD.toNanos())) {
+        rescued = -1;
+      } else if (lookedInVain) {
+        return false;
+      } else {
+        rescued = watchdog.rescued();
         watchdog.lookAll();
-        happened = true;
       }
     }
     return true;
   }
 
-  /** Nothing is to be done now: lets time pass until the next timer, step, or the deadline. */
-  private boolean passTime(final long deadline) {
-    if (deadline - clock.nanoTime() <= 0) {
+  /**
+   * Nothing is to be done now: lets time pass until the next timer, step, or the deadline.
+   *
+   * @param quiet how much may pass in which nothing happens.
+   * @return whether there may be something to be done.
+   */
+  private boolean passTime(final long deadline, final long quiet) {
+    final long now = clock.nanoTime();
+    final long left = deadline - now;
+    if (left <= 0) {
       return false;
     }
-    final long left = deadline - clock.nanoTime();
     final long timer = reaper.nextTimerNanos();
-    final long wait = Math.min(left, timer);
+    final long wait = Math.min(quiet, Math.min(left, timer));
     if (clock instanceof SteppedClock stepped) {
-      return stepped.step(clock.nanoTime() + wait) || timer < left;
+      return stepped.step(now + wait) || timer <= wait;
     }
     LockSupport.parkNanos(Math.min(NAP, wait));
     return true;

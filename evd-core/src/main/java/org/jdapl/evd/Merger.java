@@ -186,11 +186,34 @@ final class Merger {
     return stash.events() + lane.count() + heldEnds;
   }
 
-  private void look() {
+  /**
+   * As {@link #collect}.
+   *
+   * @return whether an event was among them, or a marker, for which somebody waits.
+   */
+  boolean collectNews() {
+    look();
+    final int old = stash.events();
+    collect();
+    return look() || stash.events() > old;
+  }
+
+  /** Returns whether a marker was among those that had not been looked at. */
+  private boolean look() {
+    boolean marker = false;
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
+      marker |= isMarker(entry);
       stash.look(entry, isSilent(entry));
     }
+    return marker;
+  }
+
+  private boolean isMarker(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final EndpointImpl endpoint = endpoints.find(wrId);
+    final int slot = endpoint == null ? -1 : endpoint.queue(wrId).slotOf(wrId);
+    return slot >= 0 && endpoint.queue(wrId).isMarker(slot);
   }
 
   /** Whether a completion will make no event. */

@@ -26,6 +26,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.EventContractTest",
           "org.jdapl.evd.EventThreadsContractTest",
           "org.jdapl.evd.UpcallContractTest",
+          "org.jdapl.evd.UpcallCornerTest",
           "org.jdapl.evd.UpcallThreadsContractTest",
           "org.jdapl.evd.UpcallVirtualContractTest",
           "org.jdapl.evd.WaitContractTest",

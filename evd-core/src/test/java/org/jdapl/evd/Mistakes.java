@@ -178,6 +178,12 @@ final class Mistakes {
             "    if (when != null) {"),
         Mistake.of(
             "U06",
+            "a notification that brings nothing lets go of what ON_NEW holds back",
+            "EvdImpl.java",
+            "        settled = !merger.collectNews();",
+            "        settled = false;"),
+        Mistake.of(
+            "U06",
             "ON_NEW arms over old completions",
             "EvdImpl.java",
             "    merger.collect();\n    settled = true;",
@@ -478,6 +484,18 @@ final class Mistakes {
     return Stream.of(
         Mistake.of(
             "A10",
+            "the watchdog leaves an EVD without upcalls alone",
+            "EvdState.java",
+            "|| (s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0;",
+            "|| ((s & POLICY) != 0 && (s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0);"),
+        Mistake.of(
+            "A10",
+            "in virtual time the watchdog looks when the time is over",
+            "Jdapl.java",
+            "lookedInVain ? Long.MAX_VALUE : WATCH_PERIOD.toNanos()",
+            "Long.MAX_VALUE"),
+        Mistake.of(
+            "A10",
             "the watchdog trusts that an armed queue will notify",
             "CqFeed.java",
             "    if (mode == Mode.ARMED && !notified) {",
@@ -486,8 +504,8 @@ final class Mistakes {
             "A10",
             "the watchdog wakes the EVDs that are not idle only",
             "EvdState.java",
-            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) == 0);",
-            "(s & (TOKEN | TURN | RUNNING | WORK | CONTROL)) != 0);"),
+            "(s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0;",
+            "(s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) != 0;"),
         Mistake.of(
             "A01",
             "an arm is not followed by a look",

@@ -8,6 +8,8 @@ import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
+import org.jdapl.evd.ScriptedDevice.Wc;
+import org.jdapl.verbs.WcOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -78,6 +80,23 @@ class UpcallCornerTest {
     bed.post(1);
     bed.settle();
     assertThat(bed.payloads).hasSize(4);
+  }
+
+  @Test
+  void required_U06_aNotificationThatBringsNoEventLetsNothingGo() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 4);
+    bed.connect();
+    bed.complete(2);
+    bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bed.settle();
+    bed.cq().notifyNow();
+    bed.settle();
+    bed.cq().add(Wc.success(1L << 40, WcOpcode.RECV, 1)); // of nobody
+    bed.settle();
+    assertThat(bed.cookies).as("nothing new came").isEmpty();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(3);
   }
 
   /** While it fails it leaves a thread behind that spins. */

@@ -8,8 +8,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
@@ -21,6 +23,7 @@ import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.sim.SimFabric;
@@ -155,6 +158,112 @@ class WatchdogTest {
         assertThat(rescued).as(of + ": one was lost").isBetween(1L, 4L);
       }
       ia.closeAbruptly(Duration.ofSeconds(1));
+    }
+  }
+
+  /**
+   * Each message is sent when the one before arrived: what was rescued leads to what takes time.
+   */
+  @ParameterizedTest
+  @MethodSource("cases")
+  void required_A10_whatWasRescuedGoesOnInTheSameRun(final Case of) {
+    final SimFabric fabric = SimFabric.virtual(of.lost());
+    final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
+    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+        InterfaceAdapter ia = jdapl.open()) {
+      final Line line = new Line(ia, 10);
+      line.connect(jdapl);
+      line.evd.upcall(line);
+      line.send();
+      assertThat(jdapl.runUntil(line::isDone, Duration.ofSeconds(1))).as(of.toString()).isTrue();
+      assertThat(line.received).isSorted();
+      ia.closeAbruptly(Duration.ofSeconds(1));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void required_A10_whoDequeuesOrWaitsLosesNoneEither(final Case of) {
+    for (final boolean waits : new boolean[] {false, true}) {
+      final SimFabric fabric = SimFabric.virtual(of.lost());
+      final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
+      try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+          InterfaceAdapter ia = jdapl.open()) {
+        final Line line = new Line(ia, 10);
+        line.connect(jdapl);
+        line.send();
+        final BooleanSupplier done =
+            () -> {
+              line.evd.drain(line, 100);
+              return line.isDone();
+            };
+        if (waits) {
+          while (line.evd.await(line, 1, Duration.ofSeconds(1)) == Outcome.SUCCESS) {}
+        } else {
+          jdapl.runUntil(done, Duration.ofSeconds(1));
+        }
+        assertThat(line.isDone()).as("%s, waits %s: %s", of, waits, line.received).isTrue();
+        ia.closeAbruptly(Duration.ofSeconds(1));
+      }
+    }
+  }
+
+  /** Messages from one endpoint to another, each sent when the one before arrived. */
+  private static final class Line implements EventHandler {
+    private final Evd evd;
+    private final Lmr lmr;
+    private final Endpoint alice;
+    private final Endpoint bob;
+    private final int messages;
+    private final List<Long> received = new ArrayList<>();
+
+    Line(final InterfaceAdapter ia, final int messages) {
+      this.messages = messages;
+      evd = createEvd(ia);
+      final ProtectionZone pz = ia.createPz();
+      lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+      alice = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      bob = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      ia.createPsp(7, evd);
+      for (int i = 0; i < messages; i++) {
+        bob.postReceive(lmr, 0, 8, i);
+      }
+      alice.connect(ia.address(), 7, Duration.ofSeconds(1), null);
+    }
+
+    void connect(final Jdapl jdapl) {
+      jdapl.runUntil(
+          () -> {
+            evd.drain(this, 100);
+            return alice.state() == EndpointState.CONNECTED;
+          },
+          Duration.ofSeconds(1));
+    }
+
+    void send() {
+      assertThat(alice.postSend(lmr, 0, 8, received.size())).isEqualTo(Outcome.SUCCESS);
+    }
+
+    boolean isDone() {
+      return received.size() == messages;
+    }
+
+    @Override
+    public void onRequest(final ConnectionRequestEvent event) {
+      event.request().accept(bob, null);
+    }
+
+    @Override
+    public void onConnection(final ConnectionEvent event) {}
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      if (event.operation() == DtoOperation.RECEIVE) {
+        received.add(event.cookie());
+        if (!isDone()) {
+          send();
+        }
+      }
     }
   }
 
