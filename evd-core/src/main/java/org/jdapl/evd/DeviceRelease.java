@@ -18,6 +18,12 @@ final class DeviceRelease {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(DeviceRelease.class);
 
+  /**
+   * How a bound is divided: for what is being created, for the endpoints, for what they left behind
+   * in their turns, for the EVDs.
+   */
+  static final int PARTS = 4;
+
   private final IaImpl ia;
   private final List<DatObject> objects;
   private final Duration part;
@@ -38,7 +44,7 @@ final class DeviceRelease {
       final Runnable last) {
     this.ia = ia;
     this.objects = objects;
-    this.part = bound.dividedBy(3);
+    part = bound.dividedBy(PARTS);
     this.lost = lost;
     this.last = last;
   }

@@ -439,7 +439,7 @@ final class IaImpl implements InterfaceAdapter {
       closing = true;
     }
     if (first) {
-      release(bound, false, runtime.deadline(bound.dividedBy(3)));
+      release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);
   }
@@ -455,7 +455,10 @@ final class IaImpl implements InterfaceAdapter {
           name,
           why);
       report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
-      reaper.execute(() -> release(LOSS_BOUND, true, runtime.deadline(LOSS_BOUND.dividedBy(3))));
+      reaper.execute(
+          () ->
+              release(
+                  LOSS_BOUND, true, runtime.deadline(LOSS_BOUND.dividedBy(DeviceRelease.PARTS))));
     }
   }
 

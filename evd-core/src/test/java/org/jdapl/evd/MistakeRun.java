@@ -43,6 +43,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
           "org.jdapl.evd.ProviderFailureTest",
+          "org.jdapl.evd.ProviderRegressionTest",
           "org.jdapl.evd.WatchdogTest",
           "org.jdapl.evd.DeviceLossTest",
           "org.jdapl.verbs.RearmAdapterTest");

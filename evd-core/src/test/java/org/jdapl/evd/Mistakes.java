@@ -639,6 +639,12 @@ final class Mistakes {
             "    whenQuiet(() -> control(this::finishClose));",
             "    finishClose();"),
         Mistake.of(
+            "T09",
+            "the id is destroyed before its queue pair",
+            "EndpointDrain.java",
+            "    tolerate(endpoint.qp()::close);\n    tolerate(connection::release);\n",
+            "    tolerate(connection::release);\n    tolerate(endpoint.qp()::close);\n"),
+        Mistake.of(
             "T10",
             "the adapter closes while objects live",
             "IaImpl.java",

@@ -88,6 +88,23 @@ class ProviderRegressionTest {
   }
 
   @Test
+  void required_T09_theQueuePairIsDestroyedBeforeItsIdAndTheQueueAfterBoth() {
+    final HookedBed bed = new HookedBed();
+    bed.connected();
+    final List<String> destroyed = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          if (verb.startsWith("destroy") || verb.startsWith("de") || verb.equals("close_device")) {
+            destroyed.add(verb);
+          }
+        };
+    bed.ia.closeAbruptly(Duration.ofSeconds(1));
+    assertThat(destroyed)
+        .containsExactly(
+            "destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd", "destroy_cq", "close_device");
+  }
+
+  @Test
   void shouldNotRejectInsideTheProvidersCallWhenARequestFindsTheAdapterClosing() {
     bed.ia.createPsp(1, bed.evd);
     final AtomicBoolean inside = new AtomicBoolean();
