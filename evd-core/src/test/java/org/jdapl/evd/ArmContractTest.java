@@ -348,7 +348,7 @@ class ArmContractTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(120)
   void required_A07_oneThreadAtATimePollsAQueue() throws InterruptedException {
     final int total = 20_000;
     final ScriptedDevice device =
@@ -422,7 +422,7 @@ class ArmContractTest {
         threads.add(new Thread(() -> finish(this::notifyAtWill, finished)));
       }
       threads.forEach(Thread::start);
-      assertThat(finished.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(finished.await(1, TimeUnit.MINUTES)).isTrue();
     }
 
     private void finish(final Runnable work, final CountDownLatch finished) {

@@ -82,6 +82,7 @@ class MistakesTest {
   private String run(final Mistake mistake) throws Exception {
     final String before = System.getProperty("jdapl.case", "");
     System.setProperty("jdapl.case", mistake.where());
+    System.setProperty("jdapl.bound", "10");
     try (URLClassLoader loader = new URLClassLoader(classPath(), parent())) {
       loader.setDefaultAssertionStatus(!mistake.rule().equals("E10"));
       final Callable<?> tests =
@@ -100,6 +101,7 @@ class MistakesTest {
       return "a test that did not end";
     } finally {
       System.setProperty("jdapl.case", before);
+      System.clearProperty("jdapl.bound");
     }
   }
 

@@ -409,7 +409,7 @@ class ProviderFaultContractTest {
             "uses it by hand");
     user.setDaemon(true);
     user.start();
-    user.join(Duration.ofSeconds(5).toMillis());
+    user.join(Duration.ofMinutes(1).toMillis());
     assertThat(user.isAlive()).isFalse();
     bed.assertDelivered(1);
   }

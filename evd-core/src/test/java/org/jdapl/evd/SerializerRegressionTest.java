@@ -54,7 +54,7 @@ class SerializerRegressionTest {
   }
 
   @Test
-  @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void shouldEndItsTurnWhenAnEndpointIsClosedAndOnNewIsAskedInOneUpcall() {
     final EndpointImpl other = bed.createEndpoint();
     receives(other, 4);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Defects between threads that a review found, each as a test. */
 class ThreadsRegressionTest {
 
-  private static final Duration BOUND = Duration.ofSeconds(5);
+  private static final Duration BOUND = Duration.ofSeconds(60);
   private static final int DISPATCHERS = 4;
   private static final int CLOSES = 2000;
   private static final int EVENTS = 20;
@@ -61,9 +61,10 @@ class ThreadsRegressionTest {
     return ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4));
   }
 
-  private static void await(final CountDownLatch latch) {
+  /** Stays until the test lets go. */
+  private static void hold(final CountDownLatch latch) {
     try {
-      assertThat(latch.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      latch.await();
     } catch (final InterruptedException e) {
       throw new AssertionError(e);
     }
@@ -77,7 +78,7 @@ class ThreadsRegressionTest {
         verb -> {
           if (verb.equals("connect")) {
             connecting.countDown();
-            await(go);
+            hold(go);
           }
         };
     final Thread connect =
@@ -91,7 +92,7 @@ class ThreadsRegressionTest {
     reaper.schedule(
         Duration.ofMillis(50), () -> reaper.schedule(Duration.ofMillis(1), fired::countDown));
 
-    assertThat(fired.await(2, TimeUnit.SECONDS)).isTrue();
+    assertThat(fired.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(closed)
         .as("at its bound, though the connect has not returned")
         .succeedsWithin(BOUND);
@@ -119,8 +120,8 @@ class ThreadsRegressionTest {
             }));
     assertThat(evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
 
-    assertThat(tornDown.get(5, TimeUnit.SECONDS)).as("on a dispatcher").isFalse();
-    assertThat(closed.get(5, TimeUnit.SECONDS)).as("on the reaper").isFalse();
+    assertThat(tornDown.get(BOUND.toSeconds(), TimeUnit.SECONDS)).as("on a dispatcher").isFalse();
+    assertThat(closed.get(BOUND.toSeconds(), TimeUnit.SECONDS)).as("on the reaper").isFalse();
   }
 
   /** Is stuck at its first event, and counts the others. */
@@ -132,7 +133,7 @@ class ThreadsRegressionTest {
     @Override
     public void onSoftware(final SoftwareEvent event) {
       if (stuck.compareAndSet(false, true)) {
-        await(end);
+        hold(end);
       } else {
         others.countDown();
       }
@@ -148,15 +149,20 @@ class ThreadsRegressionTest {
       for (int event = 0; event < EVENTS; event++) {
         assertThat(evd.postSoftwareEvent(event)).isEqualTo(Outcome.SUCCESS);
       }
-      assertThat(handler.others.await(3, TimeUnit.SECONDS)).as("at %s", evd).isTrue();
-      handler.end.countDown();
+      try {
+        assertThat(handler.others.await(BOUND.toSeconds(), TimeUnit.SECONDS))
+            .as("at %s", evd)
+            .isTrue();
+      } finally {
+        handler.end.countDown();
+      }
     }
   }
 
   /** Without upcalls the end of a connection is delivered or reported, whoever comes first. */
   @Test
   void shouldAccountForTheEndWhenAConnectionEndsWhileItIsClosed()
-      throws BrokenBarrierException, ExecutionException, InterruptedException, TimeoutException {
+      throws BrokenBarrierException, InterruptedException {
     final Evd evd = createEvd();
     final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
     final CyclicBarrier barrier = new CyclicBarrier(2);
@@ -180,8 +186,7 @@ class ThreadsRegressionTest {
       assertThat(endpoint.postReceive(lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
       endpoint.connect(ia.address(), 1, BOUND, null);
       barrier.await();
-      final DrainReport report =
-          endpoint.closeAsync(BOUND).toCompletableFuture().get(10, TimeUnit.SECONDS);
+      final DrainReport report = endpoint.closeAsync(BOUND).toCompletableFuture().join();
       barrier.await();
       assertThat(report.events()).hasSize(1).allMatch(ThreadsRegressionTest::isEnd);
       assertThat(report.requests()).hasSize(1);

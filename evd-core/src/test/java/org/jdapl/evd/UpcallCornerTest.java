@@ -112,7 +112,7 @@ class UpcallCornerTest {
     final Thread driver = new Thread(bed::enable, "drives by hand");
     driver.setDaemon(true);
     driver.start();
-    driver.join(Duration.ofSeconds(5).toMillis());
+    driver.join(Duration.ofMinutes(1).toMillis());
     assertThat(driver.isAlive()).isFalse();
     assertThat(bed.payloads).containsExactly(0, 1, 2);
   }

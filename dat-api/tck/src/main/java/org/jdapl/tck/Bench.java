@@ -22,7 +22,7 @@ public interface Bench extends AutoCloseable {
   /**
    * Lets time pass until a condition holds. On virtual time everything runs on the calling thread
    * meanwhile, and ends when nothing more will happen or after 60 virtual seconds; on real time it
-   * ends after 10 seconds.
+   * ends after a minute, which only what hangs needs, however busy the machine is.
    *
    * @param condition looked at after every step. It may itself dequeue, or answer a request that it
    *     dequeued: more can happen then, so the bench gives up only if nothing happens after a look.

@@ -153,7 +153,7 @@ public abstract class EventThreadsContract extends Contract {
             int n = 0;
             for (; n < each || resized.get() < resizes; n++) {
               while (evd.postSoftwareEvent(new Post(poster, n)) == Outcome.QUEUE_FULL) {
-                Thread.onSpinWait();
+                Thread.yield();
               }
             }
             posted.addAndGet(n);

@@ -341,12 +341,12 @@ public abstract class UpcallThreadsContract extends Contract {
         "at least one upcall runs and does not wait for the other's");
     bench.settle();
 
-    assertThat(first.count() - (1 - firstDone.getCount()))
-        .as(why("an upcall that started returned from its teardown"))
-        .isZero();
-    assertThat(second.count() - (1 - secondDone.getCount()))
-        .as(why("an upcall that started returned from its teardown"))
-        .isZero();
+    await(
+        () -> first.count() == 1 - firstDone.getCount(),
+        "an upcall that started returned from its teardown");
+    await(
+        () -> second.count() == 1 - secondDone.getCount(),
+        "an upcall that started returned from its teardown");
   }
 
   @Test

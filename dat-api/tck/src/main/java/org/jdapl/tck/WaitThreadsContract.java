@@ -33,10 +33,13 @@ import org.junit.jupiter.api.Test;
 public abstract class WaitThreadsContract extends Contract {
 
   /** Longer than the bench waits for anything. */
-  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofMinutes(2);
 
   private static final Duration SHORT = Duration.ofMillis(50);
-  private static final long TRICKLE = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** Less than the time of a wait; so much that it takes long until enough came. */
+  private static final long TRICKLE = TimeUnit.MILLISECONDS.toNanos(10);
+
   private static final EventHandler NOBODY = new EventHandler() {};
 
   /** A contract; its state lives for one test. */
@@ -122,7 +125,7 @@ public abstract class WaitThreadsContract extends Contract {
         () -> {
           for (int round = 0; round < rounds; round++) {
             while (evd.postSoftwareEvent(round) != Outcome.SUCCESS || seen.count() < round - 1) {
-              Thread.onSpinWait();
+              Thread.yield();
             }
           }
         });
@@ -280,7 +283,7 @@ public abstract class WaitThreadsContract extends Contract {
         () -> {
           for (int round = 0; round < rounds; round++) {
             while (seen.count() < round) {
-              Thread.onSpinWait();
+              Thread.yield();
             }
             LockSupport.parkNanos(20_000 + 37L * round % 20_000);
             post(evd, round);

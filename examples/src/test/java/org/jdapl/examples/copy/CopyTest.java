@@ -71,10 +71,15 @@ class CopyTest {
     }
   }
 
+  /** What went wrong, a line each; a slow machine sees the progress there too. */
+  static Stream<String> errors(final Stream<String> lines) {
+    return lines.filter(line -> !line.startsWith("copying "));
+  }
+
   private void expectRefusal(final Run run, final String... words) throws IOException {
     assertThat(run.status()).as(run::toString).isEqualTo(1);
     assertThat(run.out()).isEmpty();
-    assertThat(run.err().lines()).singleElement().asString().contains(words);
+    assertThat(errors(run.err().lines())).singleElement().asString().contains(words);
     assertThat(namesIn(directory)).noneMatch(name -> name.startsWith(".copy"));
   }
 
@@ -86,7 +91,7 @@ class CopyTest {
     final Run run = copy(source, target);
 
     assertThat(run.status()).as(run::toString).isZero();
-    assertThat(run.err()).isEmpty();
+    assertThat(errors(run.err().lines())).isEmpty();
     assertThat(Files.mismatch(source, target)).isEqualTo(-1);
     assertThat(namesIn(directory)).containsExactly("source", "target");
     final String digest =
@@ -237,7 +242,10 @@ class CopyTest {
       final Path from = randomFile(disk.getPath("/source"), SLOT + 1);
       final Path to = disk.getPath("/target");
 
-      assertThat(copy(from, to)).extracting(Run::status, Run::err).containsExactly(0, "");
+      final Run run = copy(from, to);
+
+      assertThat(run.status()).as(run::toString).isZero();
+      assertThat(errors(run.err().lines())).isEmpty();
 
       assertThat(Files.mismatch(from, to)).isEqualTo(-1);
       assertThat(copy(from, to).err()).contains("exists");
@@ -256,7 +264,7 @@ class CopyTest {
       final Run run = copy(from, to);
 
       assertThat(run.status()).as(run::toString).isEqualTo(1);
-      assertThat(run.err().lines()).singleElement().asString().contains("/target", "space");
+      assertThat(errors(run.err().lines())).singleElement().asString().contains("/target", "space");
       assertThat(namesIn(disk.getPath("/"))).containsExactly("source", "work");
     }
   }

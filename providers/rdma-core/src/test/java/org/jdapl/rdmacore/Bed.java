@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Two sides on one channel; what is left after a test is a leak. */
 @NeedsNative
-@Timeout(60)
+@Timeout(120)
 abstract class Bed {
 
   EventChannel channel;

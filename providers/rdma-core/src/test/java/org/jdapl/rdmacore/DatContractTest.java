@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The contract of the API, with this provider below. */
 @NeedsNative
-@Timeout(60)
+@Timeout(120)
 class DatContractTest {
 
   @Nested

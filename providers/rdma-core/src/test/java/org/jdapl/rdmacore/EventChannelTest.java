@@ -48,7 +48,7 @@ class EventChannelTest extends Bed {
         CompletableFuture.supplyAsync(() -> channel.await(FOR_EVER), Bed::start);
     channel.wakeup();
 
-    assertThat(awaited.get(10, TimeUnit.SECONDS)).isZero();
+    assertThat(awaited.get(1, TimeUnit.MINUTES)).isZero();
   }
 
   @Test
@@ -103,7 +103,7 @@ class EventChannelTest extends Bed {
     }
     assertThatThrownBy(other::close).hasMessageContaining("a thread awaits in it");
     other.wakeup();
-    awaited.get(10, TimeUnit.SECONDS);
+    awaited.get(1, TimeUnit.MINUTES);
     other.close();
   }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Every call into the libraries fails once; nothing may leak, hang or crash. */
 @NeedsNative
-@Timeout(60)
+@Timeout(120)
 class InjectedErrorTest {
 
   private static final Pattern NAME = Pattern.compile("f\\(((?:ibv|rdma)_\\w+)\\)");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What is said where the library, its surroundings or a device is missing; each in a process. */
 @NeedsNative
-@Timeout(60)
+@Timeout(120)
 class LoadingTest {
 
   @Test

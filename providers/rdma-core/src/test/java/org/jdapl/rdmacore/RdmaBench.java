@@ -13,7 +13,7 @@ import org.jdapl.tck.Bench;
 /** The contract tests' bench over this provider, with threads; each adapter has its own runtime. */
 final class RdmaBench implements Bench {
 
-  private static final long BOUND = TimeUnit.SECONDS.toNanos(10);
+  private static final long BOUND = TimeUnit.MINUTES.toNanos(1);
   private static final long SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(50);
 

@@ -140,7 +140,7 @@ final class Side implements AutoCloseable {
 
   /** Awaits events until a condition holds. */
   void await(final BooleanSupplier condition) {
-    final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    final long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     while (!condition.getAsBoolean()) {
       assertThat(deadline - System.nanoTime()).as("time left; events %s", events).isPositive();
       channel.await(TimeUnit.MILLISECONDS.toNanos(10));
