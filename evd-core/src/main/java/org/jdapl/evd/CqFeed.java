@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
 /**
@@ -34,6 +35,10 @@ final class CqFeed implements CqHandler {
   }
 
   private final EvdImpl evd;
+
+  /** The same for all its life, so that an arm for the next completion is never weakened. */
+  private final ArmKind kind;
+
   private final AtomicInteger room = new AtomicInteger();
   private CompletionQueue cq;
   private Mode mode = Mode.REARM;
@@ -44,8 +49,13 @@ final class CqFeed implements CqHandler {
   private volatile boolean notified;
   private volatile boolean muted;
 
-  CqFeed(final EvdImpl evd) {
+  CqFeed(final EvdImpl evd, final ArmKind kind) {
     this.evd = evd;
+    this.kind = kind;
+  }
+
+  ArmKind kind() {
+    return kind;
   }
 
   void open(final CompletionQueue queue, final int entriesLeft) {
@@ -95,6 +105,13 @@ final class CqFeed implements CqHandler {
     mode = Mode.REARM;
   }
 
+  /** Armed for solicited completions, it may hold others: it is to be polled, its arm stands. */
+  void lookAgain() {
+    if (kind == ArmKind.SOLICITED && mode == Mode.ARMED) {
+      mode = Mode.PLAIN;
+    }
+  }
+
   /** Whether it must be polled before the EVD may go idle. */
   boolean hasMore() {
     return mode == Mode.REARM || mode == Mode.PLAIN;
@@ -138,9 +155,8 @@ final class CqFeed implements CqHandler {
    * Looks, for the watchdog, whether completions came without the notification that was asked for.
    *
    * @param into an empty batch.
-   * @return how many were appended.
    */
-  int rescue(final WorkCompletions into) {
+  void rescue(final WorkCompletions into) {
     if (mode == Mode.ARMED && !notified) {
       try {
         cq.poll(into, BATCH);
@@ -151,9 +167,21 @@ final class CqFeed implements CqHandler {
       }
       if (into.size() > 0) {
         mode = Mode.REARM;
+        evd.counters().add(Counters.RESCUED, overdue(into));
       }
     }
-    return into.size();
+  }
+
+  /** How many should have notified. Which receives are solicited is not known: none counts. */
+  private int overdue(final WorkCompletions late) {
+    if (kind == ArmKind.NEXT) {
+      return late.size();
+    }
+    int errors = 0;
+    for (int i = 0; i < late.size(); i++) {
+      errors += late.status(i) == WcStatus.SUCCESS ? 0 : 1;
+    }
+    return errors;
   }
 
   /** What was appended counts; what the provider says it appended does not. */
@@ -174,7 +202,7 @@ final class CqFeed implements CqHandler {
     notified = false;
     due = false;
     muted = false; // before the arm: what comes after it must be heard
-    switch (cq.pollAndRearm(into, BATCH, ArmKind.NEXT)) {
+    switch (cq.pollAndRearm(into, BATCH, kind)) {
       case SUCCESS -> {
         if (into.size() == 0) {
           pause();

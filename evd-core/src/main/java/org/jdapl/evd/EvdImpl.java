@@ -30,7 +30,9 @@ import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.UpcallPolicy;
+import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
@@ -104,6 +106,10 @@ final class EvdImpl implements Evd {
   private final Set<DatObject> users = new LinkedHashSet<>();
   private int reserved;
   private boolean closing;
+
+  /** Its users are endpoints that want to be told of solicited receives only. */
+  private volatile boolean solicited;
+
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
   EvdImpl(
@@ -651,6 +657,7 @@ final class EvdImpl implements Evd {
 
   /** Takes the next event; what is left out on the way does not make it look empty. */
   private boolean next(final Handout to) {
+    merger.lookAgain();
     for (int turns = 0; turns < BUDGET; turns++) {
       if (merger.next(to)) {
         to.beginUpcall();
@@ -743,6 +750,14 @@ final class EvdImpl implements Evd {
    * @return what came of it; null if no thread may wait any more.
    */
   private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
+    if (threshold > 1 && solicited) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+          name
+              + ".await: threshold "
+              + threshold
+              + ", but its receives notify only if they are solicited; the threshold must be 1");
+    }
     waiter = Thread.currentThread();
     settled = false; // it is the consumer's, old or new
     while (!isClosed()) {
@@ -1047,14 +1062,18 @@ final class EvdImpl implements Evd {
 
   /** A completion queue with that much room: when those there are full, one more. */
   private CqFeed feedFor(final int entries) {
+    final ArmKind kind =
+        solicited && ia.device().declaration().solicited() == SolicitedSupport.FULL
+            ? ArmKind.SOLICITED
+            : ArmKind.NEXT; // an error must notify too
     for (final CqFeed feed : merger.feeds()) {
-      if (feed.takeRoom(entries)) {
+      if (feed.kind() == kind && feed.takeRoom(entries)) {
         return feed;
       }
     }
     final int most = ia.device().limits().maxCqe();
     final int capacity = Math.max(entries, Math.min(most, length + 8 * WorkQueue.MARKERS));
-    final CqFeed feed = new CqFeed(this);
+    final CqFeed feed = new CqFeed(this, kind);
     final CompletionQueue cq = ia.device().createCq(capacity, feed);
     feed.open(cq, capacity - entries);
     synchronized (this) {
@@ -1092,15 +1111,52 @@ final class EvdImpl implements Evd {
     reserved -= completions;
   }
 
-  synchronized void addUser(final DatObject user) {
+  /**
+   * Something sends its events here.
+   *
+   * @param solicitedOnly whether they are the receives of an endpoint, and the consumer is to be
+   *     told of solicited ones only.
+   */
+  synchronized void addUser(final DatObject user, final boolean solicitedOnly) {
     if (closing) {
       throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by " + user.name());
+    }
+    if (solicitedOnly) {
+      checkMayBeSolicited(user);
+    } else if (solicited) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+          name
+              + ": "
+              + user.name()
+              + " would bring it other events than solicited receives, and it is used by "
+              + users
+              + " for those only; take another EVD");
     }
     users.add(user);
   }
 
+  private void checkMayBeSolicited(final DatObject user) {
+    if (streams != EventStream.DTO.flag() || (!solicited && !users.isEmpty())) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_NOTIFY,
+          name
+              + ": receives of "
+              + user.name()
+              + " with SOLICITED_WAIT need an EVD for DTO alone that carries nothing else; "
+              + (users.isEmpty() ? "it takes other streams" : "it is used by " + users));
+    }
+    final boolean before = solicited;
+    solicited = true; // then the look at the waiter, who looks at this after it became one
+    if (!before && (state.get() & EvdState.WAITER) != 0) {
+      solicited = false;
+      throw waited("use by " + user.name());
+    }
+  }
+
   synchronized void removeUser(final DatObject user) {
     users.remove(user);
+    solicited &= !users.isEmpty();
   }
 
   /** An endpoint is being closed: drains what of it comes here. */

@@ -28,6 +28,7 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -144,7 +145,7 @@ class SerializerRegressionTest {
   @Test
   void shouldHearANotificationWhenItComesWithThePollOfItsTimer() {
     final Failing cq = new Failing();
-    final CqFeed feed = new CqFeed(evd);
+    final CqFeed feed = new CqFeed(evd, ArmKind.NEXT);
     cq.feed = feed;
     feed.open(cq, 9);
     evd.merger().add(feed);
