@@ -10,8 +10,8 @@ public final class CompletionFlags {
   public static final int SUPPRESS = 0x01;
 
   /**
-   * Of a send: its message completes as a solicited one at the peer. Of an endpoint's receives: only
-   * solicited ones tell the consumer, see {@link EndpointAttributes#withReceiveFlags}.
+   * Of a send: its message completes as a solicited one at the peer. Of an endpoint's receives:
+   * only solicited ones tell the consumer, see {@link EndpointAttributes#withReceiveFlags}.
    */
   public static final int SOLICITED_WAIT = 0x02;
 

@@ -12,9 +12,9 @@ package org.jdapl.dat;
  * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
  * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
  *     ever.
- * @param receiveFlags which receives tell the consumer of themselves (recv_completion_flags): {@link
- *     CompletionFlags#DEFAULT} for all, or {@link CompletionFlags#SOLICITED_WAIT}; see {@link
- *     #withReceiveFlags}.
+ * @param receiveFlags which receives tell the consumer of themselves (recv_completion_flags):
+ *     {@link CompletionFlags#DEFAULT} for all, or {@link CompletionFlags#SOLICITED_WAIT}; see
+ *     {@link #withReceiveFlags}.
  */
 public record EndpointAttributes(
     int maxReceiveDtos,

@@ -477,6 +477,48 @@ final class Mistakes {
   private static Stream<Mistake> arming() {
     return Stream.of(
         Mistake.of(
+            "A06",
+            "solicited arms on a device where errors do not count",
+            "EvdImpl.java",
+            "== SolicitedSupport.FULL",
+            "!= SolicitedSupport.UNSUPPORTED"),
+        Mistake.of(
+            "A06",
+            "every arm is for the next completion",
+            "CqFeed.java",
+            "cq.pollAndRearm(into, BATCH, kind)",
+            "cq.pollAndRearm(into, BATCH, ArmKind.NEXT)"),
+        Mistake.of(
+            "A06",
+            "a queue is armed for what its present user wants",
+            "EvdImpl.java",
+            "feed.kind() == kind && feed",
+            "feed"),
+        Mistake.of(
+            "A06",
+            "a dequeue trusts that an armed queue is empty",
+            "EvdImpl.java",
+            "    merger.lookAgain();\n    for (",
+            "    for ("),
+        Mistake.of(
+            "A06",
+            "an await trusts that an armed queue is empty",
+            "Merger.java",
+            "    lookAgain();\n    collect();",
+            "    collect();"),
+        Mistake.of(
+            "A06",
+            "requests come to an EVD for solicited receives",
+            "EvdImpl.java",
+            "    } else if (solicited) {",
+            "    } else if (solicited && user == this) {"),
+        Mistake.of(
+            "A06",
+            "the watchdog takes receives that need not tell for lost",
+            "CqFeed.java",
+            "if (kind == ArmKind.NEXT) {",
+            "if (kind != null) {"),
+        Mistake.of(
             "A10",
             "the watchdog trusts that an armed queue will notify",
             "CqFeed.java",

@@ -28,7 +28,6 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
-import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
