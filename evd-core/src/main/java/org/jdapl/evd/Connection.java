@@ -466,7 +466,7 @@ final class Connection implements CmHandler {
         evd.control(this::openGate);
       }
     } catch (final RuntimeException | Error e) {
-      evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
       evd.control(this::openGate);
     } finally {
       exit();

@@ -27,8 +27,14 @@ final class Counters {
   static final int SLOW_TURNS = 15;
   static final int SLOW_TURN_WARNINGS = 16;
   static final int LONGEST_TURN = 17;
+  static final int ERROR_HANDLER_FAILURES = 18;
 
-  private final AtomicLongArray values = new AtomicLongArray(LONGEST_TURN + 1);
+  /** The first of those of {@link FaultLog.Call}. */
+  static final int POLL_FAULTS = 19;
+
+  private static final int COUNT = POLL_FAULTS + FaultLog.Call.values().length;
+
+  private final AtomicLongArray values = new AtomicLongArray(COUNT);
 
   void increment(final int counter) {
     add(counter, 1);

@@ -135,14 +135,14 @@ final class CqFeed implements CqHandler {
       } catch (final VirtualMachineError e) {
         throw e;
       } catch (final RuntimeException | Error e) {
-        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
         pause();
       }
     }
     if (into.size() > 0) {
       if (into.size() > BATCH) {
         evd.onProviderFault(
-            "poll of " + cq + " returned " + into.size() + " completions for " + BATCH, null);
+            FaultLog.Call.POLL, cq, "returned " + into.size() + " completions for " + BATCH, null);
       }
       empties = 0;
       delay = FIRST_DELAY;
@@ -163,7 +163,7 @@ final class CqFeed implements CqHandler {
       } catch (final VirtualMachineError e) {
         throw e;
       } catch (final RuntimeException | Error e) {
-        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
       }
       if (into.size() > 0) {
         mode = Mode.REARM;
@@ -192,7 +192,9 @@ final class CqFeed implements CqHandler {
     }
     if (said != into.size()) {
       evd.onProviderFault(
-          "poll of " + cq + " said " + said + " and returned " + into.size() + " completions",
+          FaultLog.Call.POLL,
+          cq,
+          "said " + said + " and returned " + into.size() + " completions",
           null);
     }
   }

@@ -191,7 +191,7 @@ final class Dispatcher implements Runnable {
   void watch() {
     final EvdImpl evd = serves.get();
     if (evd != null) {
-      evd.onTurnTakes(this, clock.nanoTime() - turnBegan.get());
+      evd.faults().onTurnTakes(this, clock.nanoTime() - turnBegan.get());
     }
   }
 
@@ -316,7 +316,7 @@ final class Dispatcher implements Runnable {
 
   private void turn(final EvdImpl evd) {
     turnsGiven.lazySet(turnsGiven.getPlain() + 1);
-    if (evd.isTimed()) {
+    if (evd.faults().isTimed()) {
       final long began = timeIsKnown ? time : clock.nanoTime();
       turnBegan.lazySet(began);
       serves.lazySet(evd);
@@ -326,7 +326,7 @@ final class Dispatcher implements Runnable {
         serves.lazySet(null);
         time = clock.nanoTime(); // when this turn ends, and the next one of this round begins
         timeIsKnown = true;
-        evd.onTurnTook(this, time - began);
+        evd.faults().onTurnTook(this, time - began);
       }
     } else {
       evd.turn(this);

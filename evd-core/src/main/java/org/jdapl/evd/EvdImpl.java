@@ -2,8 +2,6 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -11,7 +9,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.AsyncEvent;
@@ -53,7 +50,6 @@ final class EvdImpl implements Evd {
 
   private static final int SPINS = 100;
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
-  private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
@@ -73,11 +69,10 @@ final class EvdImpl implements Evd {
   private final Lane lane;
   private final Merger merger;
   private final Counters counters = new Counters();
+  private final FaultLog faults;
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
-  private final Set<EventStream> unhandledKinds =
-      Collections.synchronizedSet(EnumSet.noneOf(EventStream.class));
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
 
@@ -89,7 +84,6 @@ final class EvdImpl implements Evd {
   private volatile int remaining;
   private volatile CnoImpl cno;
   private volatile boolean draining;
-  private volatile long slowAfterNanos = SLOW_AFTER;
 
   // Of the turn.
   private final Handout handout = new Handout();
@@ -125,6 +119,7 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
+    faults = new FaultLog(this, counters, ia.runtime().errorHandler());
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -404,8 +399,9 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(handler);
     } catch (final Throwable e) {
-      onFailure(by, event, "", e);
+      faults.onThrown(by, event.event(), "", e);
     } finally {
+      event.release();
       by.exit();
     }
   }
@@ -415,7 +411,7 @@ final class EvdImpl implements Evd {
     try {
       handler.onReady(this);
     } catch (final Throwable e) {
-      onFailure(by, null, "onReady", e);
+      faults.onThrown(by, null, "onReady", e);
     } finally {
       by.exit();
     }
@@ -427,7 +423,7 @@ final class EvdImpl implements Evd {
       try {
         called.onTurnEnd(this);
       } catch (final Throwable e) {
-        onFailure(by, null, "onTurnEnd", e);
+        faults.onThrown(by, null, "onTurnEnd", e);
       } finally {
         by.exit();
       }
@@ -465,88 +461,13 @@ final class EvdImpl implements Evd {
     return true;
   }
 
-  // Errors.
-
-  /** Consumer code threw: at an event, which counts as consumed, or in another method. */
-  private void onFailure(
-      final Dispatcher by, final Handout event, final String method, final Throwable failure) {
-    final long count = counters.incrementShared(Counters.FAILURES);
-    if (by.isByHand() || failure instanceof VirtualMachineError) {
-      throwUnchecked(failure);
-    }
-    if (isPowerOfTwo(count)) {
-      LOGGER.error(
-          "{}: the handler threw at {} (failure {} of this EVD){}",
-          name,
-          event == null ? method : event.event(),
-          count,
-          event == null ? "" : "; the event counts as consumed",
-          failure);
-    }
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <T extends Throwable> void throwUnchecked(final Throwable failure) throws T {
-    throw (T) failure;
-  }
-
-  void onUnhandled(final EventBase event) {
-    counters.incrementShared(Counters.UNHANDLED);
-    if (unhandledKinds.add(event.stream())) {
-      LOGGER.warn(
-          "{}: the handler has no method for {}; override it, or onEvent, to silence this",
-          name,
-          event);
-    }
-  }
+  // Faults.
 
   /** A provider broke its contract, or failed. */
-  void onProviderFault(final String what, final Throwable cause) {
-    LOGGER.error("{}: {}", name, what, cause);
+  void onProviderFault(
+      final FaultLog.Call call, final Object object, final String problem, final Throwable cause) {
+    final String what = faults.onProviderFault(call, object, problem, cause);
     ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
-  }
-
-  /** A turn ended. */
-  void onTurnTook(final Dispatcher by, final long nanos) {
-    counters.maximum(Counters.LONGEST_TURN, nanos);
-    if (isSlow(nanos)) {
-      counters.incrementShared(Counters.SLOW_TURNS);
-      warnOfSlowTurn("took", by, nanos, null);
-    }
-  }
-
-  /** A turn has not ended yet. Called by the reaper. */
-  void onTurnTakes(final Dispatcher by, final long nanos) {
-    if (isSlow(nanos) && counters.get(Counters.SLOW_TURN_WARNINGS) == 0) {
-      warnOfSlowTurn("has taken", by, nanos, by.whereItIs());
-    }
-  }
-
-  boolean isTimed() {
-    return slowAfterNanos != 0;
-  }
-
-  private boolean isSlow(final long nanos) {
-    final long limit = slowAfterNanos;
-    return limit != 0 && nanos > limit;
-  }
-
-  private void warnOfSlowTurn(
-      final String took, final Dispatcher by, final long nanos, final Throwable where) {
-    if (counters.incrementShared(Counters.SLOW_TURN_WARNINGS) == 1) {
-      LOGGER.warn(
-          "{}: a turn {} {} ms, and kept {} from the other EVDs it serves; do what takes long on"
-              + " another thread, or see Evd.slowAfter. Further ones are only counted.",
-          name,
-          took,
-          TimeUnit.NANOSECONDS.toMillis(nanos),
-          by,
-          where);
-    }
-  }
-
-  private static boolean isPowerOfTwo(final long n) {
-    return (n & (n - 1)) == 0;
   }
 
   // Dequeueing.
@@ -577,6 +498,7 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(to);
     } finally {
+      event.release();
       Dispatcher.exitDequeue();
       endUpcall(drain);
     }
@@ -1243,7 +1165,7 @@ final class EvdImpl implements Evd {
         feed.cq().close();
       }
     } catch (final RuntimeException e) {
-      onProviderFault("close failed: " + e, e);
+      onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
     }
     ia.remove(this);
     closed.complete(new DrainReport(List.of(), 0, dropped, true));
@@ -1284,7 +1206,7 @@ final class EvdImpl implements Evd {
   @Override
   public void slowAfter(final Duration time) {
     Misuse.checkBound(time, name + ".slowAfter");
-    slowAfterNanos = Reaper.nanos(time);
+    faults.slowAfter(Reaper.nanos(time));
   }
 
   @Override
@@ -1306,6 +1228,10 @@ final class EvdImpl implements Evd {
 
   Counters counters() {
     return counters;
+  }
+
+  FaultLog faults() {
+    return faults;
   }
 
   AsyncSlot asyncSlot() {

@@ -66,7 +66,7 @@ final class Mistakes {
             "E09",
             "events stay usable after the handler returned",
             "Handout.java",
-            "      delivered.release();\n",
+            "    event.release();\n",
             ""),
         Mistake.of(
             "E10",
@@ -208,6 +208,24 @@ final class Mistakes {
                 "EvdImpl.java",
                 "} else if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
                 "} else if (target.events != null) {"),
+        Mistake.of(
+            "U10",
+            "what the error handler throws ends the dispatcher",
+            "FaultLog.java",
+            "    } catch (final Throwable e) {\n",
+            "    } catch (final ArithmeticException e) {\n"),
+        Mistake.of(
+            "U10",
+            "the error handler is not told the event",
+            "FaultLog.java",
+            "errorHandler.onError(evd, event, failure);",
+            "errorHandler.onError(evd, null, failure);"),
+        Mistake.of(
+            "U10",
+            "each failure is logged",
+            "FaultLog.java",
+            "    } else if (isPowerOfTwo(count)) {\n",
+            "    } else if (count > 0) {\n"),
         Mistake.of(
             "U10",
             "a throwing handler ends the turn",
