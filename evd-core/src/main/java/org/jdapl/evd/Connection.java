@@ -474,6 +474,9 @@ final class Connection implements CmHandler {
   }
 
   private void openGate() {
+    if (heldEnd != null) {
+      evd.counters().increment(Counters.OVERDUE_ENDS);
+    }
     if (shares(endpoint.receives())) {
       endpoint.receives().flush();
     }

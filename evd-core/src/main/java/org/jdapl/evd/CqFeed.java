@@ -44,6 +44,7 @@ final class CqFeed implements CqHandler {
   private Mode mode = Mode.REARM;
   private long delay = FIRST_DELAY;
   private int empties;
+  private int inARow;
   private boolean due;
 
   private volatile boolean notified;
@@ -146,8 +147,12 @@ final class CqFeed implements CqHandler {
       }
       empties = 0;
       delay = FIRST_DELAY;
+      inARow += into.size();
+      evd.counters().maximum(Counters.MOST_COMPLETIONS, inARow);
+      inARow = mode == Mode.ARMED ? 0 : inARow;
       return true;
     }
+    inARow = 0;
     return false;
   }
 
@@ -210,10 +215,10 @@ final class CqFeed implements CqHandler {
           pause();
         }
       }
-      case POLL_NEEDED -> mode = Mode.PLAIN;
-      case COMPLETED -> mode = Mode.ARMED;
+      case POLL_NEEDED -> armed(Mode.PLAIN);
+      case COMPLETED -> armed(Mode.ARMED);
       case NOT_DONE -> {
-        mode = Mode.ARMED;
+        armed(Mode.ARMED);
         if (asked) {
           evd.counters().increment(Counters.SPURIOUS);
           if (++empties >= EMPTY_LIMIT) {
@@ -222,6 +227,11 @@ final class CqFeed implements CqHandler {
         }
       }
     }
+  }
+
+  private void armed(final Mode next) {
+    evd.counters().increment(Counters.ARMS);
+    mode = next;
   }
 
   private void pause() {

@@ -259,6 +259,9 @@ final class EvdImpl implements Evd {
   /** Bits were cleared: does what they asked for. */
   private void serve(final long bits) {
     settled &= (bits & EvdState.WORK) == 0;
+    if ((bits & EvdState.LANE) != 0) {
+      counters.maximum(Counters.MOST_IN_LANE, lane.size());
+    }
     if ((bits & EvdState.CQ) != 0) {
       merger.resume();
     }
@@ -582,6 +585,7 @@ final class EvdImpl implements Evd {
     merger.lookAgain();
     for (int turns = 0; turns < BUDGET; turns++) {
       if (merger.next(to)) {
+        counters.increment(Counters.DEQUEUED);
         to.beginUpcall();
         return true;
       }
@@ -606,6 +610,7 @@ final class EvdImpl implements Evd {
           consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
         }
         merger.begin(consumerBatch);
+        counters.maximum(Counters.MOST_IN_LANE, lane.size());
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
@@ -710,6 +715,7 @@ final class EvdImpl implements Evd {
     do {
       merger.rest();
       if (merger.next(to)) {
+        counters.increment(Counters.DEQUEUED);
         to.beginUpcall();
         return true;
       }
@@ -858,7 +864,15 @@ final class EvdImpl implements Evd {
     if (before == EvdState.WAITED) {
       throw waited(call);
     }
+    countDropped(before, EvdState.SET_POLICY, policy);
     publish(before, EvdState.SET_POLICY, policy);
+  }
+
+  /** An upcall was due, and is not any more. */
+  private void countDropped(final long before, final int operation, final long argument) {
+    if (before >= 0 && EvdState.dropsUpcall(before, EvdState.next(before, operation, argument))) {
+      counters.incrementShared(Counters.DROPPED_UPCALLS);
+    }
   }
 
   /** An upcall that is torn down cannot know it, and its wish to go on has no effect. */
@@ -1126,7 +1140,7 @@ final class EvdImpl implements Evd {
       }
       closing = true;
     }
-    apply(EvdState.CLOSE, 0);
+    countDropped(apply(EvdState.CLOSE, 0), EvdState.CLOSE, 0);
     leaveCno();
     lane.close();
     ia.leaveAsync(this);

@@ -467,6 +467,18 @@ final class Mistakes {
             "    return false;"),
         Mistake.of(
             "M03",
+            "an end that came to its bound is not counted",
+            "Connection.java",
+            "    if (heldEnd != null) {\n      evd.counters()",
+            "    if (heldEnd == null) {\n      evd.counters()"),
+        Mistake.of(
+            "U09",
+            "an upcall that is dropped is not counted",
+            "EvdState.java",
+            "mayUpcall(before) && (after & POLICY) == DISABLED",
+            "mayUpcall(after)"),
+        Mistake.of(
+            "M03",
             "the end of a connection does not wait for completions",
             "Connection.java",
             "    if (!isGateOpen()) {\n      holdEnd(event);",
@@ -606,8 +618,8 @@ final class Mistakes {
             "A02",
             "POLL_NEEDED is not followed by plain polls",
             "CqFeed.java",
-            "case POLL_NEEDED -> mode = Mode.PLAIN;",
-            "case POLL_NEEDED -> mode = Mode.ARMED;"),
+            "case POLL_NEEDED -> armed(Mode.PLAIN);",
+            "case POLL_NEEDED -> armed(Mode.ARMED);"),
         Mistake.of(
             "A09",
             "notifications without completions cost a poll each, for ever",
