@@ -9,7 +9,10 @@ public final class CompletionFlags {
   /** It makes an event only if it fails. Not for receives. */
   public static final int SUPPRESS = 0x01;
 
-  /** Its message completes as a solicited one at the peer. For sends only. */
+  /**
+   * Of a send: its message completes as a solicited one at the peer. Of an endpoint's receives:
+   * only solicited ones tell the consumer, see {@link EndpointAttributes#withReceiveFlags}.
+   */
   public static final int SOLICITED_WAIT = 0x02;
 
   /** It starts only when the RDMA reads posted before it are done. Not for receives. */

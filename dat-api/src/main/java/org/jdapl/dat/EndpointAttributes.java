@@ -12,6 +12,9 @@ package org.jdapl.dat;
  * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
  * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
  *     ever.
+ * @param receiveFlags which receives tell the consumer of themselves (recv_completion_flags):
+ *     {@link CompletionFlags#DEFAULT} for all, or {@link CompletionFlags#SOLICITED_WAIT}; see
+ *     {@link #withReceiveFlags}.
  */
 public record EndpointAttributes(
     int maxReceiveDtos,
@@ -21,7 +24,8 @@ public record EndpointAttributes(
     int rdmaReadsIn,
     int rdmaReadsOut,
     int retryCount,
-    int rnrRetryCount) {
+    int rnrRetryCount,
+    int receiveFlags) {
 
   /**
    * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, and 6
@@ -30,7 +34,7 @@ public record EndpointAttributes(
    * @return the defaults.
    */
   public static EndpointAttributes defaults() {
-    return new EndpointAttributes(16, 16, 1, 1, 4, 4, 7, 6);
+    return new EndpointAttributes(16, 16, 1, 1, 4, 4, 7, 6, CompletionFlags.DEFAULT);
   }
 
   /**
@@ -49,7 +53,8 @@ public record EndpointAttributes(
         rdmaReadsIn,
         rdmaReadsOut,
         retryCount,
-        rnrRetryCount);
+        rnrRetryCount,
+        receiveFlags);
   }
 
   /**
@@ -68,7 +73,8 @@ public record EndpointAttributes(
         rdmaReadsIn,
         rdmaReadsOut,
         retryCount,
-        rnrRetryCount);
+        rnrRetryCount,
+        receiveFlags);
   }
 
   /**
@@ -87,7 +93,8 @@ public record EndpointAttributes(
         in,
         out,
         retryCount,
-        rnrRetryCount);
+        rnrRetryCount,
+        receiveFlags);
   }
 
   /**
@@ -106,6 +113,35 @@ public record EndpointAttributes(
         rdmaReadsIn,
         rdmaReadsOut,
         retries,
-        rnrRetries);
+        rnrRetries,
+        receiveFlags);
+  }
+
+  /**
+   * The same with other flags of its receives. With {@link CompletionFlags#SOLICITED_WAIT} the
+   * receive EVD tells its consumer, by an upcall, to a waiter or to a CNO, only of a receive whose
+   * message was sent with that flag, and of errors; all that came before it is handed out then, in
+   * order. A receive that does not tell is found by each dequeue and await, and otherwise waits for
+   * the next one that does, or until the framework looks for lost notifications. Where a device
+   * cannot tell solicited receives and errors alone, every receive tells.
+   *
+   * <p>Such an EVD carries nothing but receives of endpoints with that flag: it is created for
+   * {@link EventStream#DTO} alone, and gets no requests. It is so from the first of them on, until
+   * the last one is closed. Its {@link Evd#await} takes a threshold of 1 only.
+   *
+   * @param flags DEFAULT or SOLICITED_WAIT of {@link CompletionFlags}.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withReceiveFlags(final int flags) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        maxReceiveIov,
+        maxRequestIov,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retryCount,
+        rnrRetryCount,
+        flags);
   }
 }

@@ -91,9 +91,11 @@ public interface Evd extends DatObject {
    *     close; or if the adapter's device is lost: dequeue what is there, nothing more comes.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2, INVALID_ARG3);
    *     INVALID_STATE (EVD_WAITER) while another thread waits, (EVD_ENABLED) while an upcall may
-   *     start or is running, (EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called
-   *     meanwhile, (NO_SUBTYPE) inside a handler, where nothing waits: use {@link #dequeue} there;
-   *     INVALID_HANDLE if closed.
+   *     start or is running, (EVD_CONFIG_SOLICITED) if the threshold is above 1 and its receives
+   *     were asked to tell only if solicited (see {@link EndpointAttributes#withReceiveFlags}),
+   *     (EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called meanwhile, (NO_SUBTYPE)
+   *     inside a handler, where nothing waits: use {@link #dequeue} there; INVALID_HANDLE if
+   *     closed.
    */
   Outcome await(EventHandler to, int threshold, Duration timeout);
 

@@ -1,94 +1,214 @@
 package org.jdapl.dat;
 
-import java.util.StringJoiner;
-
 /**
- * What an EVD counted since it was created.
- *
- * @param evd the name of the EVD.
- * @param completions DTO completions handed out.
- * @param connections connection events handed out.
- * @param requests connection requests handed out.
- * @param software software events handed out.
- * @param async async errors handed out.
- * @param upcalls turns that called the handler. One turn hands out one event or more; with MANY
- *     one, with NOTIFY none.
- * @param emptyTurns turns under an enabled policy that called no handler: after a notification
- *     without a completion, a change of policy, or completions that were only left out.
- * @param wakes how often a completion queue made an idle EVD ready.
- * @param providerCalls polls and arms made; the looks of the watchdog are not counted.
- * @param suppressed successes that were posted with SUPPRESS and so made no event.
- * @param dropped completions of closed endpoints, and others nobody knows, that were left out.
- * @param failures how often consumer code threw in an upcall: at an event, in onTurnEnd, in
- *     onReady.
- * @param unhandled events for which the consumer had no method.
- * @param spurious notifications, and looks of the timer that follows many of them, that found no
- *     completion.
- * @param rescued completions that came without a notification, and that the watchdog found.
- * @param slowTurns turns that took longer than {@link Evd#slowAfter}.
- * @param longestTurnNanos how long the longest turn took, of those that were timed: not while
- *     {@link Evd#slowAfter} is zero.
+ * What an EVD counted since it was created: a snapshot. {@link #toString} is made to be printed:
+ * one line, without what is zero.
  */
-public record EvdStatistics(
-    String evd,
-    long completions,
-    long connections,
-    long requests,
-    long software,
-    long async,
-    long upcalls,
-    long emptyTurns,
-    long wakes,
-    long providerCalls,
-    long suppressed,
-    long dropped,
-    long failures,
-    long unhandled,
-    long spurious,
-    long rescued,
-    long slowTurns,
-    long longestTurnNanos) {
+public interface EvdStatistics {
+
+  /**
+   * The name of the EVD.
+   *
+   * @return the name.
+   */
+  String evd();
+
+  // Events.
+
+  /**
+   * DTO completions handed out.
+   *
+   * @return how many.
+   */
+  long completions();
+
+  /**
+   * Connection events handed out.
+   *
+   * @return how many.
+   */
+  long connections();
+
+  /**
+   * Connection requests handed out.
+   *
+   * @return how many.
+   */
+  long requests();
+
+  /**
+   * Software events handed out.
+   *
+   * @return how many.
+   */
+  long software();
+
+  /**
+   * Async errors handed out.
+   *
+   * @return how many.
+   */
+  long async();
 
   /**
    * All events handed out.
    *
    * @return the sum over the streams.
    */
-  public long events() {
-    return completions + connections + requests + software + async;
+  default long events() {
+    return completions() + connections() + requests() + software() + async();
   }
 
   /**
-   * What was counted, in one line; without what is zero.
+   * Those of the events that {@link Evd#dequeue}, {@link Evd#drain} and {@link Evd#await} handed
+   * out.
    *
-   * @return a line such as {@code sim0/evd-1: 9 completions, 2 connections, 4 upcalls}.
+   * @return how many.
    */
-  @Override
-  public String toString() {
-    final StringJoiner line = new StringJoiner(", ", evd + ": ", "").setEmptyValue(evd + ": idle");
-    add(line, completions, "completions");
-    add(line, connections, "connections");
-    add(line, requests, "requests");
-    add(line, software, "software");
-    add(line, async, "async");
-    add(line, upcalls, "upcalls");
-    add(line, emptyTurns, "empty turns");
-    add(line, wakes, "wakes");
-    add(line, providerCalls, "provider calls");
-    add(line, suppressed, "suppressed");
-    add(line, dropped, "dropped");
-    add(line, failures, "failures");
-    add(line, unhandled, "unhandled");
-    add(line, spurious, "spurious");
-    add(line, rescued, "rescued");
-    add(line, slowTurns, "slow turns");
-    add(line, longestTurnNanos / 1000, "us longest turn");
-    return line.toString();
+  long dequeued();
+
+  /**
+   * Successes that were posted with SUPPRESS and so made no event.
+   *
+   * @return how many.
+   */
+  long suppressed();
+
+  /**
+   * Completions of endpoints that are closed, and others nobody knows, that were left out.
+   *
+   * @return how many.
+   */
+  long dropped();
+
+  // Upcalls.
+
+  /**
+   * Turns that called the handler. One turn hands out one event or more; with MANY one, with NOTIFY
+   * none.
+   *
+   * @return how many.
+   */
+  long upcalls();
+
+  /**
+   * How many events an upcall hands out on average; what a handler dequeues itself does not count.
+   *
+   * @return the average; 0 before the first upcall.
+   */
+  default double eventsPerUpcall() {
+    return upcalls() == 0 ? 0 : (double) (events() - dequeued()) / upcalls();
   }
 
-  private static void add(final StringJoiner line, final long count, final String what) {
-    if (count != 0) {
-      line.add(count + " " + what);
-    }
-  }
+  /**
+   * Turns under an enabled policy that called no handler: after a notification without a
+   * completion, a change of policy, or completions that were only left out.
+   *
+   * @return how many.
+   */
+  long emptyTurns();
+
+  /**
+   * Upcalls that were due, and were dropped because upcalls were disabled or the EVD was closed.
+   *
+   * @return how many.
+   */
+  long droppedUpcalls();
+
+  /**
+   * How often consumer code threw in an upcall: at an event, in onTurnEnd, in onReady.
+   *
+   * @return how often.
+   */
+  long failures();
+
+  /**
+   * Events for which the consumer had no method.
+   *
+   * @return how many.
+   */
+  long unhandled();
+
+  /**
+   * Turns that took longer than {@link Evd#slowAfter}.
+   *
+   * @return how many.
+   */
+  long slowTurns();
+
+  /**
+   * How long the longest turn took, of those that were timed: not while {@link Evd#slowAfter} is
+   * zero.
+   *
+   * @return the time.
+   */
+  long longestTurnNanos();
+
+  // The provider.
+
+  /**
+   * How often a completion queue made an idle EVD ready.
+   *
+   * @return how often.
+   */
+  long wakes();
+
+  /**
+   * Calls that poll, or poll and arm; the looks of the watchdog are not counted.
+   *
+   * @return how many.
+   */
+  long providerCalls();
+
+  /**
+   * How often a completion queue was armed.
+   *
+   * @return how often.
+   */
+  long arms();
+
+  /**
+   * Notifications, and looks of the timer that follows many of them, that found no completion.
+   *
+   * @return how many.
+   */
+  long spurious();
+
+  /**
+   * Completions that came without a notification, and that the watchdog found.
+   *
+   * @return how many.
+   */
+  long rescued();
+
+  /**
+   * Ends of connections that were handed out at their bound, because a queue of the endpoint showed
+   * that it is empty too late, or not at all.
+   *
+   * @return how many.
+   */
+  long overdueEnds();
+
+  /**
+   * How often the provider failed, or broke its contract.
+   *
+   * @return how often.
+   */
+  long faults();
+
+  // High-water marks.
+
+  /**
+   * The most events other than completions that waited when a turn or a dequeue began.
+   *
+   * @return how many.
+   */
+  long mostInLane();
+
+  /**
+   * The most completions that were polled in a row before a completion queue was found empty.
+   *
+   * @return how many.
+   */
+  long mostCompletions();
 }

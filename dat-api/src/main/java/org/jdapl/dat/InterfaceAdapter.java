@@ -87,7 +87,11 @@ public interface InterfaceAdapter extends DatObject {
    * @throws DatException INVALID_HANDLE (PZ, EVD_RECV, EVD_REQUEST, EVD_CONN) if one of them is
    *     closed, belongs to another adapter, or does not take the stream; INSUFFICIENT_RESOURCES
    *     (RESOURCE_TEVD) if an EVD has no room for its requests, nothing was changed;
-   *     INSUFFICIENT_RESOURCES (RESOURCE_TEP) if the provider has no room.
+   *     INSUFFICIENT_RESOURCES (RESOURCE_TEP) if the provider has no room; INVALID_STATE
+   *     (EVD_CONFIG_SOLICITED) if an EVD is for solicited receives and would get other events,
+   *     (EVD_CONFIG_NOTIFY) if it cannot be for solicited receives, see {@link
+   *     EndpointAttributes#withReceiveFlags}, (EVD_WAITER) if it is to be from now on, and a thread
+   *     waits there; INVALID_PARAMETER (INVALID_ARG5) if a size or flag is not legal.
    */
   Endpoint createEndpoint(
       ProtectionZone pz,

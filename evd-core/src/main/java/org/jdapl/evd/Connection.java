@@ -485,7 +485,7 @@ final class Connection implements CmHandler {
         evd.control(this::openGate);
       }
     } catch (final RuntimeException | Error e) {
-      evd.onProviderFault("flush of " + endpoint + " failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
       evd.control(this::openGate);
     } finally {
       exit();
@@ -494,6 +494,9 @@ final class Connection implements CmHandler {
 
   /** No success follows any more: what waits at the gate may pass. */
   void openGate() {
+    if (heldEnd != null) {
+      evd.counters().increment(Counters.OVERDUE_ENDS);
+    }
     if (shares(endpoint.receives())) {
       endpoint.receives().flush();
     }

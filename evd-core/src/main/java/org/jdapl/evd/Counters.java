@@ -1,11 +1,10 @@
 package org.jdapl.evd;
 
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.jdapl.dat.EvdStatistics;
 
 /**
- * The counters of an EVD. Counted by the holder of the turn, except {@link #EMPTY_TURNS} and those
- * from {@link #FAILURES} on, which are counted outside of turns too; read by anybody.
+ * The counters of an EVD. Counted by the holder of the turn, except those from {@link #EMPTY_TURNS}
+ * on, which are counted outside of turns too; read by anybody.
  */
 final class Counters {
 
@@ -14,21 +13,35 @@ final class Counters {
   static final int REQUESTS = 2;
   static final int SOFTWARE = 3;
   static final int ASYNC = 4;
-  static final int UPCALLS = 5;
-  static final int EMPTY_TURNS = 6;
-  static final int PROVIDER_CALLS = 7;
-  static final int SUPPRESSED = 8;
-  static final int DROPPED = 9;
-  static final int SPURIOUS = 10;
-  static final int RESCUED = 11;
-  static final int FAILURES = 12;
-  static final int UNHANDLED = 13;
-  static final int WAKES = 14;
-  static final int SLOW_TURNS = 15;
-  static final int SLOW_TURN_WARNINGS = 16;
-  static final int LONGEST_TURN = 17;
+  static final int DEQUEUED = 5;
+  static final int SUPPRESSED = 6;
+  static final int DROPPED = 7;
+  static final int UPCALLS = 8;
+  static final int PROVIDER_CALLS = 9;
+  static final int ARMS = 10;
+  static final int SPURIOUS = 11;
+  static final int RESCUED = 12;
+  static final int OVERDUE_ENDS = 13;
+  static final int MOST_IN_LANE = 14;
+  static final int MOST_COMPLETIONS = 15;
 
-  private final AtomicLongArray values = new AtomicLongArray(LONGEST_TURN + 1);
+  // Outside of turns too.
+  static final int EMPTY_TURNS = 16;
+  static final int DROPPED_UPCALLS = 17;
+  static final int FAILURES = 18;
+  static final int ERROR_HANDLER_FAILURES = 19;
+  static final int UNHANDLED = 20;
+  static final int WAKES = 21;
+  static final int SLOW_TURNS = 22;
+  static final int SLOW_TURN_WARNINGS = 23;
+  static final int LONGEST_TURN = 24;
+
+  /** The first of those of {@link FaultLog.Call}, the last ones. */
+  static final int POLL_FAULTS = 25;
+
+  private static final int COUNT = POLL_FAULTS + FaultLog.Call.values().length;
+
+  private final AtomicLongArray values = new AtomicLongArray(COUNT);
 
   void increment(final int counter) {
     add(counter, 1);
@@ -53,25 +66,11 @@ final class Counters {
     }
   }
 
-  EvdStatistics snapshot(final String evd) {
-    return new EvdStatistics(
-        evd,
-        values.get(COMPLETIONS),
-        values.get(CONNECTIONS),
-        values.get(REQUESTS),
-        values.get(SOFTWARE),
-        values.get(ASYNC),
-        values.get(UPCALLS),
-        values.get(EMPTY_TURNS),
-        values.get(WAKES),
-        values.get(PROVIDER_CALLS),
-        values.get(SUPPRESSED),
-        values.get(DROPPED),
-        values.get(FAILURES),
-        values.get(UNHANDLED),
-        values.get(SPURIOUS),
-        values.get(RESCUED),
-        values.get(SLOW_TURNS),
-        values.get(LONGEST_TURN));
+  EvdCounts snapshot(final String evd) {
+    final long[] copy = new long[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+      copy[i] = values.get(i);
+    }
+    return new EvdCounts(evd, copy);
   }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
 /**
@@ -34,18 +35,28 @@ final class CqFeed implements CqHandler {
   }
 
   private final EvdImpl evd;
+
+  /** The same for all its life, so that an arm for the next completion is never weakened. */
+  private final ArmKind kind;
+
   private final AtomicInteger room = new AtomicInteger();
   private CompletionQueue cq;
   private Mode mode = Mode.REARM;
   private long delay = FIRST_DELAY;
   private int empties;
+  private int inARow;
   private boolean due;
 
   private volatile boolean notified;
   private volatile boolean muted;
 
-  CqFeed(final EvdImpl evd) {
+  CqFeed(final EvdImpl evd, final ArmKind kind) {
     this.evd = evd;
+    this.kind = kind;
+  }
+
+  ArmKind kind() {
+    return kind;
   }
 
   void open(final CompletionQueue queue, final int entriesLeft) {
@@ -95,6 +106,13 @@ final class CqFeed implements CqHandler {
     mode = Mode.REARM;
   }
 
+  /** Armed for solicited completions, it may hold others: it is to be polled, its arm stands. */
+  void lookAgain() {
+    if (kind == ArmKind.SOLICITED && mode == Mode.ARMED) {
+      mode = Mode.PLAIN;
+    }
+  }
+
   /** Whether it must be polled before the EVD may go idle. */
   boolean hasMore() {
     return mode == Mode.REARM || mode == Mode.PLAIN;
@@ -118,19 +136,23 @@ final class CqFeed implements CqHandler {
       } catch (final VirtualMachineError e) {
         throw e;
       } catch (final RuntimeException | Error e) {
-        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
         pause();
       }
     }
     if (into.size() > 0) {
       if (into.size() > BATCH) {
         evd.onProviderFault(
-            "poll of " + cq + " returned " + into.size() + " completions for " + BATCH, null);
+            FaultLog.Call.POLL, cq, "returned " + into.size() + " completions for " + BATCH, null);
       }
       empties = 0;
       delay = FIRST_DELAY;
+      inARow += into.size();
+      evd.counters().maximum(Counters.MOST_COMPLETIONS, inARow);
+      inARow = mode == Mode.ARMED ? 0 : inARow;
       return true;
     }
+    inARow = 0;
     return false;
   }
 
@@ -138,22 +160,33 @@ final class CqFeed implements CqHandler {
    * Looks, for the watchdog, whether completions came without the notification that was asked for.
    *
    * @param into an empty batch.
-   * @return how many were appended.
    */
-  int rescue(final WorkCompletions into) {
+  void rescue(final WorkCompletions into) {
     if (mode == Mode.ARMED && !notified) {
       try {
         cq.poll(into, BATCH);
       } catch (final VirtualMachineError e) {
         throw e;
       } catch (final RuntimeException | Error e) {
-        evd.onProviderFault("poll of " + cq + " failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
       }
       if (into.size() > 0) {
         mode = Mode.REARM;
+        evd.counters().add(Counters.RESCUED, overdue(into));
       }
     }
-    return into.size();
+  }
+
+  /** How many should have notified. Which receives are solicited is not known: none counts. */
+  private int overdue(final WorkCompletions late) {
+    if (kind == ArmKind.NEXT) {
+      return late.size();
+    }
+    int errors = 0;
+    for (int i = 0; i < late.size(); i++) {
+      errors += late.status(i) == WcStatus.SUCCESS ? 0 : 1;
+    }
+    return errors;
   }
 
   /** What was appended counts; what the provider says it appended does not. */
@@ -164,7 +197,9 @@ final class CqFeed implements CqHandler {
     }
     if (said != into.size()) {
       evd.onProviderFault(
-          "poll of " + cq + " said " + said + " and returned " + into.size() + " completions",
+          FaultLog.Call.POLL,
+          cq,
+          "said " + said + " and returned " + into.size() + " completions",
           null);
     }
   }
@@ -174,16 +209,16 @@ final class CqFeed implements CqHandler {
     notified = false;
     due = false;
     muted = false; // before the arm: what comes after it must be heard
-    switch (cq.pollAndRearm(into, BATCH, ArmKind.NEXT)) {
+    switch (cq.pollAndRearm(into, BATCH, kind)) {
       case SUCCESS -> {
         if (into.size() == 0) {
           pause();
         }
       }
-      case POLL_NEEDED -> mode = Mode.PLAIN;
-      case COMPLETED -> mode = Mode.ARMED;
+      case POLL_NEEDED -> armed(Mode.PLAIN);
+      case COMPLETED -> armed(Mode.ARMED);
       case NOT_DONE -> {
-        mode = Mode.ARMED;
+        armed(Mode.ARMED);
         if (asked) {
           evd.counters().increment(Counters.SPURIOUS);
           if (++empties >= EMPTY_LIMIT) {
@@ -192,6 +227,11 @@ final class CqFeed implements CqHandler {
         }
       }
     }
+  }
+
+  private void armed(final Mode next) {
+    evd.counters().increment(Counters.ARMS);
+    mode = next;
   }
 
   private void pause() {

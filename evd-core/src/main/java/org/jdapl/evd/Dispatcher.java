@@ -59,6 +59,8 @@ final class Dispatcher implements Runnable {
   private final AtomicLong turnBegan = new AtomicLong();
   private final AtomicReference<EvdImpl> serves = new AtomicReference<>();
   private final AtomicLong turnsGiven = new AtomicLong();
+  private final AtomicLong mostReady = new AtomicLong();
+  private final AtomicLong longestTurn = new AtomicLong();
 
   // Of the loop.
   private long time;
@@ -191,7 +193,7 @@ final class Dispatcher implements Runnable {
   void watch() {
     final EvdImpl evd = serves.get();
     if (evd != null) {
-      evd.onTurnTakes(this, clock.nanoTime() - turnBegan.get());
+      evd.faults().onTurnTakes(this, clock.nanoTime() - turnBegan.get());
     }
   }
 
@@ -203,7 +205,8 @@ final class Dispatcher implements Runnable {
   }
 
   DispatcherStatistics statistics() {
-    return new DispatcherStatistics(name, turnsGiven.get(), idle.sleeps());
+    return new DispatcherStatistics(
+        name, turnsGiven.get(), idle.sleeps(), mostReady.get(), longestTurn.get());
   }
 
   // Of the loop.
@@ -298,6 +301,7 @@ final class Dispatcher implements Runnable {
     final long first = consumed.get() + 1;
     long next = first;
     final long last = ring.getCursor();
+    keepGreatest(mostReady, last + 1 - first);
     try {
       while (next <= last && ring.isAvailable(next)) {
         final Slot slot = ring.get(next);
@@ -316,7 +320,7 @@ final class Dispatcher implements Runnable {
 
   private void turn(final EvdImpl evd) {
     turnsGiven.lazySet(turnsGiven.getPlain() + 1);
-    if (evd.isTimed()) {
+    if (evd.faults().isTimed()) {
       final long began = timeIsKnown ? time : clock.nanoTime();
       turnBegan.lazySet(began);
       serves.lazySet(evd);
@@ -326,11 +330,19 @@ final class Dispatcher implements Runnable {
         serves.lazySet(null);
         time = clock.nanoTime(); // when this turn ends, and the next one of this round begins
         timeIsKnown = true;
-        evd.onTurnTook(this, time - began);
+        keepGreatest(longestTurn, time - began);
+        evd.faults().onTurnTook(this, time - began);
       }
     } else {
       evd.turn(this);
       timeIsKnown = false;
+    }
+  }
+
+  /** Written by this loop only. */
+  private static void keepGreatest(final AtomicLong greatest, final long value) {
+    if (value > greatest.getPlain()) {
+      greatest.lazySet(value);
     }
   }
 

@@ -66,7 +66,7 @@ final class EndpointDrain {
         return;
       }
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault("drain of " + endpoint + " failed: " + e, e);
+      endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
     }
     endpoint.receives().seal();
     endpoint.requests().seal();
@@ -165,7 +165,7 @@ final class EndpointDrain {
     try {
       call.run();
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault("close of " + endpoint + " failed: " + e, e);
+      endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint, "failed: " + e, e);
     }
   }
 

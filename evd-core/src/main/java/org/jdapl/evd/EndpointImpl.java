@@ -97,9 +97,9 @@ final class EndpointImpl implements Endpoint {
     boolean opened = false;
     try {
       pz.addUser(this);
-      for (final EvdImpl evd : evds) {
-        evd.addUser(this);
-      }
+      receiveEvd.addUser(this, attributes.receiveFlags() == CompletionFlags.SOLICITED_WAIT);
+      requestEvd.addUser(this, false);
+      connectEvd.addUser(this, false);
       ofReceives = receiveEvd.reserveRoom(attributes.maxReceiveDtos());
       ofRequests = requestEvd.reserveRoom(attributes.maxRequestDtos());
       qp = createQp(ofReceives, ofRequests);

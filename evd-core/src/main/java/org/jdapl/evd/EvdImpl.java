@@ -2,8 +2,6 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -11,7 +9,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.AsyncEvent;
@@ -30,7 +27,9 @@ import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.UpcallPolicy;
+import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
@@ -51,7 +50,6 @@ final class EvdImpl implements Evd {
 
   private static final int SPINS = 100;
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
-  private static final long SLOW_AFTER = Duration.ofSeconds(1).toNanos();
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
@@ -71,11 +69,10 @@ final class EvdImpl implements Evd {
   private final Lane lane;
   private final Merger merger;
   private final Counters counters = new Counters();
+  private final FaultLog faults;
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
-  private final Set<EventStream> unhandledKinds =
-      Collections.synchronizedSet(EnumSet.noneOf(EventStream.class));
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
 
@@ -87,7 +84,6 @@ final class EvdImpl implements Evd {
   private volatile int remaining;
   private volatile CnoImpl cno;
   private volatile boolean draining;
-  private volatile long slowAfterNanos = SLOW_AFTER;
 
   // Of the turn.
   private final Handout handout = new Handout();
@@ -106,6 +102,10 @@ final class EvdImpl implements Evd {
   private final Set<DatObject> users = new LinkedHashSet<>();
   private int reserved;
   private boolean closing;
+
+  /** Its users are endpoints that want to be told of solicited receives only. */
+  private volatile boolean solicited;
+
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
   EvdImpl(
@@ -121,6 +121,7 @@ final class EvdImpl implements Evd {
     this.dispatcher = dispatcher;
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
+    faults = new FaultLog(this, counters, ia.runtime().errorHandler());
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -260,6 +261,9 @@ final class EvdImpl implements Evd {
   /** Bits were cleared: does what they asked for. */
   private void serve(final long bits) {
     settled &= (bits & EvdState.LANE) == 0;
+    if ((bits & EvdState.LANE) != 0) {
+      counters.maximum(Counters.MOST_IN_LANE, lane.size());
+    }
     if ((bits & EvdState.CQ) != 0) {
       merger.resume();
       if (settled) { // a notification need not bring an event
@@ -403,8 +407,9 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(handler);
     } catch (final Throwable e) {
-      onFailure(by, event, "", e);
+      faults.onThrown(by, event.event(), "", e);
     } finally {
+      event.release();
       by.exit();
     }
   }
@@ -414,7 +419,7 @@ final class EvdImpl implements Evd {
     try {
       handler.onReady(this);
     } catch (final Throwable e) {
-      onFailure(by, null, "onReady", e);
+      faults.onThrown(by, null, "onReady", e);
     } finally {
       by.exit();
     }
@@ -426,7 +431,7 @@ final class EvdImpl implements Evd {
       try {
         called.onTurnEnd(this);
       } catch (final Throwable e) {
-        onFailure(by, null, "onTurnEnd", e);
+        faults.onThrown(by, null, "onTurnEnd", e);
       } finally {
         by.exit();
       }
@@ -464,92 +469,16 @@ final class EvdImpl implements Evd {
     return true;
   }
 
-  // Errors.
-
-  /** Consumer code threw: at an event, which counts as consumed, or in another method. */
-  private void onFailure(
-      final Dispatcher by, final Handout event, final String method, final Throwable failure) {
-    final long count = counters.incrementShared(Counters.FAILURES);
-    if (by.isByHand() || failure instanceof VirtualMachineError) {
-      throwUnchecked(failure);
-    }
-    if (isPowerOfTwo(count)) {
-      LOGGER.error(
-          "{}: the handler threw at {} (failure {} of this EVD){}",
-          name,
-          event == null ? method : event.event(),
-          count,
-          event == null ? "" : "; the event counts as consumed",
-          failure);
-    }
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <T extends Throwable> void throwUnchecked(final Throwable failure) throws T {
-    throw (T) failure;
-  }
-
-  void onUnhandled(final EventBase event) {
-    counters.incrementShared(Counters.UNHANDLED);
-    if (unhandledKinds.add(event.stream())) {
-      LOGGER.warn(
-          "{}: the handler has no method for {}; override it, or onEvent, to silence this",
-          name,
-          event);
-    }
-  }
+  // Faults.
 
   /** A provider broke its contract, or failed. */
-  void onProviderFault(final String what, final Throwable cause) {
+  void onProviderFault(
+      final FaultLog.Call call, final Object object, final String problem, final Throwable cause) {
     if (ia.isLost()) {
-      LOGGER.debug("{}: {}", name, what, cause); // what else, after its device was lost
-      return;
+      return; // what else, after its device was lost
     }
-    LOGGER.error("{}: {}", name, what, cause);
+    final String what = faults.onProviderFault(call, object, problem, cause);
     ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
-  }
-
-  /** A turn ended. */
-  void onTurnTook(final Dispatcher by, final long nanos) {
-    counters.maximum(Counters.LONGEST_TURN, nanos);
-    if (isSlow(nanos)) {
-      counters.incrementShared(Counters.SLOW_TURNS);
-      warnOfSlowTurn("took", by, nanos, null);
-    }
-  }
-
-  /** A turn has not ended yet. Called by the reaper. */
-  void onTurnTakes(final Dispatcher by, final long nanos) {
-    if (isSlow(nanos) && counters.get(Counters.SLOW_TURN_WARNINGS) == 0) {
-      warnOfSlowTurn("has taken", by, nanos, by.whereItIs());
-    }
-  }
-
-  boolean isTimed() {
-    return slowAfterNanos != 0;
-  }
-
-  private boolean isSlow(final long nanos) {
-    final long limit = slowAfterNanos;
-    return limit != 0 && nanos > limit;
-  }
-
-  private void warnOfSlowTurn(
-      final String took, final Dispatcher by, final long nanos, final Throwable where) {
-    if (counters.incrementShared(Counters.SLOW_TURN_WARNINGS) == 1) {
-      LOGGER.warn(
-          "{}: a turn {} {} ms, and kept {} from the other EVDs it serves; do what takes long on"
-              + " another thread, or see Evd.slowAfter. Further ones are only counted.",
-          name,
-          took,
-          TimeUnit.NANOSECONDS.toMillis(nanos),
-          by,
-          where);
-    }
-  }
-
-  private static boolean isPowerOfTwo(final long n) {
-    return (n & (n - 1)) == 0;
   }
 
   // Dequeueing.
@@ -580,6 +509,7 @@ final class EvdImpl implements Evd {
     try {
       event.deliver(to);
     } finally {
+      event.release();
       Dispatcher.exitDequeue();
       endUpcall(drain);
     }
@@ -660,8 +590,10 @@ final class EvdImpl implements Evd {
 
   /** Takes the next event; what is left out on the way does not make it look empty. */
   private boolean next(final Handout to) {
+    merger.lookAgain();
     for (int turns = 0; turns < BUDGET; turns++) {
       if (merger.next(to)) {
+        counters.increment(Counters.DEQUEUED);
         to.beginUpcall();
         return true;
       }
@@ -686,6 +618,7 @@ final class EvdImpl implements Evd {
           consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
         }
         merger.begin(consumerBatch);
+        counters.maximum(Counters.MOST_IN_LANE, lane.size());
         if ((before & EvdState.CQ) != 0) {
           merger.resume();
         }
@@ -752,6 +685,14 @@ final class EvdImpl implements Evd {
    * @return what came of it; null if no thread may wait any more.
    */
   private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
+    if (threshold > 1 && solicited) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+          name
+              + ".await: threshold "
+              + threshold
+              + ", but its receives notify only if they are solicited; the threshold must be 1");
+    }
     waiter = Thread.currentThread();
     settled = false; // it is the consumer's, old or new
     while (!isClosed()) {
@@ -785,6 +726,7 @@ final class EvdImpl implements Evd {
     do {
       merger.rest();
       if (merger.next(to)) {
+        counters.increment(Counters.DEQUEUED);
         to.beginUpcall();
         return true;
       }
@@ -933,7 +875,15 @@ final class EvdImpl implements Evd {
     if (before == EvdState.WAITED) {
       throw waited(call);
     }
+    countDropped(before, EvdState.SET_POLICY, policy);
     publish(before, EvdState.SET_POLICY, policy);
+  }
+
+  /** An upcall was due, and is not any more. */
+  private void countDropped(final long before, final int operation, final long argument) {
+    if (before >= 0 && EvdState.dropsUpcall(before, EvdState.next(before, operation, argument))) {
+      counters.incrementShared(Counters.DROPPED_UPCALLS);
+    }
   }
 
   /** An upcall that is torn down cannot know it, and its wish to go on has no effect. */
@@ -1059,14 +1009,18 @@ final class EvdImpl implements Evd {
 
   /** A completion queue with that much room: when those there are full, one more. */
   private CqFeed feedFor(final int entries) {
+    final ArmKind kind =
+        solicited && ia.device().declaration().solicited() == SolicitedSupport.FULL
+            ? ArmKind.SOLICITED
+            : ArmKind.NEXT; // an error must notify too
     for (final CqFeed feed : merger.feeds()) {
-      if (feed.takeRoom(entries)) {
+      if (feed.kind() == kind && feed.takeRoom(entries)) {
         return feed;
       }
     }
     final int most = ia.device().limits().maxCqe();
     final int capacity = Math.max(entries, Math.min(most, length + 8 * WorkQueue.MARKERS));
-    final CqFeed feed = new CqFeed(this);
+    final CqFeed feed = new CqFeed(this, kind);
     final CompletionQueue cq = ia.device().createCq(capacity, feed);
     feed.open(cq, capacity - entries);
     synchronized (this) {
@@ -1104,15 +1058,52 @@ final class EvdImpl implements Evd {
     reserved -= completions;
   }
 
-  synchronized void addUser(final DatObject user) {
+  /**
+   * Something sends its events here.
+   *
+   * @param solicitedOnly whether they are the receives of an endpoint, and the consumer is to be
+   *     told of solicited ones only.
+   */
+  synchronized void addUser(final DatObject user, final boolean solicitedOnly) {
     if (closing) {
       throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by " + user.name());
+    }
+    if (solicitedOnly) {
+      checkMayBeSolicited(user);
+    } else if (solicited) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+          name
+              + ": "
+              + user.name()
+              + " would bring it other events than solicited receives, and it is used by "
+              + users
+              + " for those only; take another EVD");
     }
     users.add(user);
   }
 
+  private void checkMayBeSolicited(final DatObject user) {
+    if (streams != EventStream.DTO.flag() || (!solicited && !users.isEmpty())) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_NOTIFY,
+          name
+              + ": receives of "
+              + user.name()
+              + " with SOLICITED_WAIT need an EVD for DTO alone that carries nothing else; "
+              + (users.isEmpty() ? "it takes other streams" : "it is used by " + users));
+    }
+    final boolean before = solicited;
+    solicited = true; // then the look at the waiter, who looks at this after it became one
+    if (!before && (state.get() & EvdState.WAITER) != 0) {
+      solicited = false;
+      throw waited("use by " + user.name());
+    }
+  }
+
   synchronized void removeUser(final DatObject user) {
     users.remove(user);
+    solicited &= !users.isEmpty();
   }
 
   /** An endpoint is being closed: drains what of it comes here. */
@@ -1160,7 +1151,7 @@ final class EvdImpl implements Evd {
       }
       closing = true;
     }
-    apply(EvdState.CLOSE, 0);
+    countDropped(apply(EvdState.CLOSE, 0), EvdState.CLOSE, 0);
     leaveCno();
     lane.close();
     ia.leaveAsync(this);
@@ -1205,7 +1196,7 @@ final class EvdImpl implements Evd {
       try {
         feed.cq().close();
       } catch (final RuntimeException e) {
-        onProviderFault("close failed: " + e, e);
+        onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
       }
     }
     merger.removeFeeds();
@@ -1263,7 +1254,7 @@ final class EvdImpl implements Evd {
   @Override
   public void slowAfter(final Duration time) {
     Misuse.checkBound(time, name + ".slowAfter");
-    slowAfterNanos = Reaper.nanos(time);
+    faults.slowAfter(Reaper.nanos(time));
   }
 
   @Override
@@ -1285,6 +1276,10 @@ final class EvdImpl implements Evd {
 
   Counters counters() {
     return counters;
+  }
+
+  FaultLog faults() {
+    return faults;
   }
 
   AsyncSlot asyncSlot() {

@@ -261,6 +261,11 @@ final class EvdState {
     return (s & (CNO | POLICY | UPCALL | RUNNING | WAITER | CLOSED)) == CNO;
   }
 
+  /** Whether an operation that led from one state to another takes back an upcall that was due. */
+  static boolean dropsUpcall(final long before, final long after) {
+    return (before & TOKEN) != 0 && mayUpcall(before) && (after & POLICY) == DISABLED;
+  }
+
   /** Whether no upcall is running, and with a disabled policy none will start. */
   static boolean isQuiet(final long s) {
     return (s & (UPCALL | RUNNING | POLICY)) == 0;

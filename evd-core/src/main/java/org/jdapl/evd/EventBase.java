@@ -80,7 +80,7 @@ abstract class EventBase implements Event {
   @Override
   public final void unhandled() {
     assert isLive();
-    evd.onUnhandled(this);
+    evd.faults().onUnhandled(this);
   }
 
   /** What is particular to this event, for messages. */

@@ -60,18 +60,18 @@ final class Handout {
 
   /** Calls the handler's method for the event. */
   void deliver(final EventHandler handler) {
-    final EventBase delivered = event;
-    try {
-      if (delivered == completion) {
-        handler.onCompletion(completion);
-      } else if (delivered == software) {
-        handler.onSoftware(software);
-      } else {
-        ((LaneEvent) delivered).deliver(handler);
-      }
-    } finally {
-      delivered.release();
+    if (event == completion) {
+      handler.onCompletion(completion);
+    } else if (event == software) {
+      handler.onSoftware(software);
+    } else {
+      ((LaneEvent) event).deliver(handler);
     }
+  }
+
+  /** Nobody is to use the event any more. */
+  void release() {
+    event.release();
   }
 
   private static int counter(final EventStream stream) {

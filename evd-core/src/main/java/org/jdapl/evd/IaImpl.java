@@ -14,6 +14,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
@@ -192,14 +193,15 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.rdmaReadsIn() < 0
         || attributes.rdmaReadsOut() < 0
         || isNoRetryCount(attributes.retryCount())
-        || isNoRetryCount(attributes.rnrRetryCount())) {
+        || isNoRetryCount(attributes.rnrRetryCount())
+        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0) {
       throw Misuse.argument(
           5,
           name
               + ".createEndpoint: "
               + attributes
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
-              + " and 0..7 retries");
+              + " 0..7 retries, and DEFAULT or SOLICITED_WAIT as flags of receives");
     }
     final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
     final int sge = device.limits().maxSge();

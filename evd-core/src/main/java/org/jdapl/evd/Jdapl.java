@@ -18,6 +18,7 @@ import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DispatcherStatistics;
+import org.jdapl.dat.ErrorHandler;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ReturnSubtype;
@@ -61,6 +62,7 @@ public final class Jdapl implements AutoCloseable {
   private final NanoClock clock;
   private final boolean byHand;
   private final int capacity;
+  private final ErrorHandler errorHandler;
   private final Reaper reaper;
   private final Watchdog watchdog = new Watchdog();
   private final Dispatcher[] dispatchers;
@@ -74,6 +76,7 @@ public final class Jdapl implements AutoCloseable {
     clock = builder.clock;
     byHand = builder.threads == null;
     capacity = builder.capacity;
+    errorHandler = builder.errorHandler;
     reaper = new Reaper("reaper-" + RUNTIMES.incrementAndGet(), clock);
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
@@ -179,6 +182,7 @@ public final class Jdapl implements AutoCloseable {
     private int dispatchers = 1;
     private WaitStrategy waitStrategy = WaitStrategy.SPIN_THEN_BLOCK;
     private int capacity = 1 << 12;
+    private ErrorHandler errorHandler;
 
     private Builder(final VerbsProvider provider) {
       this.provider = provider;
@@ -282,6 +286,18 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
+     * Who is told of what upcalls throw. By hand, nobody: there it is thrown at the caller.
+     *
+     * @param value the handler; by default it is logged, with the name of the EVD, the first,
+     *     second, fourth, eighth time, and so on.
+     * @return this.
+     */
+    public Builder errorHandler(final ErrorHandler value) {
+      errorHandler = Objects.requireNonNull(value, "errorHandler");
+      return this;
+    }
+
+    /**
      * Starts the runtime.
      *
      * @return the runtime; to be closed.
@@ -337,6 +353,11 @@ public final class Jdapl implements AutoCloseable {
             });
     ia.open();
     return ia;
+  }
+
+  /** Null if failures are to be logged. */
+  ErrorHandler errorHandler() {
+    return errorHandler;
   }
 
   Dispatcher nextDispatcher() {

@@ -245,6 +245,11 @@ final class Lane {
     return polled == NULL ? null : polled;
   }
 
+  /** About how many events wait. By the holder of the turn. */
+  int size() {
+    return inCounted + queue.size();
+  }
+
   boolean isEmpty() {
     return inCounted == 0 && queue.isEmpty();
   }

@@ -91,6 +91,13 @@ final class Merger {
     }
   }
 
+  /** A consumer asks for what is there: also for what does not notify. */
+  void lookAgain() {
+    for (final CqFeed feed : feeds) {
+      feed.lookAgain();
+    }
+  }
+
   /** Polls the completion queues again, whatever their arms and timers promise. */
   void resumeAll() {
     for (final CqFeed feed : feeds) {
@@ -102,9 +109,8 @@ final class Merger {
   void rescue() {
     for (final CqFeed feed : feeds) {
       batch.clear();
-      final int rescued = feed.rescue(batch);
-      if (rescued > 0) {
-        evd.counters().add(Counters.RESCUED, rescued);
+      feed.rescue(batch);
+      if (batch.size() > 0) {
         stash.reserve(completionRoom);
         stash.append(batch);
         evd.signalLane(); // no notification did
@@ -178,6 +184,7 @@ final class Merger {
    * is in front of it.
    */
   int count() {
+    lookAgain();
     collect();
     look();
     while (stash.first() != Stash.NONE && stash.isSilent(stash.first()) && pass(stash.first())) {

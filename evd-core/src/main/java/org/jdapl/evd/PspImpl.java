@@ -34,7 +34,7 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   }
 
   void open() {
-    evd.addUser(this);
+    evd.addUser(this, false);
     try {
       listener = ia.device().listen(connQual, BACKLOG, this);
     } catch (final VerbsException e) {

@@ -5,21 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -30,10 +38,14 @@ import org.jdapl.evd.ScriptedDevice.Hint;
 import org.jdapl.evd.ScriptedDevice.Notify;
 import org.jdapl.evd.ScriptedDevice.Point;
 import org.jdapl.evd.ScriptedDevice.ScriptedCq;
+import org.jdapl.evd.ScriptedDevice.ScriptedQp;
+import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -387,15 +399,13 @@ class ArmContractTest {
       this.total = total;
       final ProtectionZone pz = ia.createPz();
       lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
-      evd =
-          ia.createEvd(
-              2 * WINDOW, org.jdapl.dat.EventStream.DTO, org.jdapl.dat.EventStream.CONNECTION);
+      evd = ia.createEvd(2 * WINDOW, EventStream.DTO, EventStream.CONNECTION);
       endpoint =
           ia.createEndpoint(
               pz,
               evd,
               evd,
-              ia.createEvd(8, org.jdapl.dat.EventStream.CONNECTION),
+              ia.createEvd(8, EventStream.CONNECTION),
               EndpointAttributes.defaults().withMaxDtos(WINDOW, 1));
     }
 
@@ -639,6 +649,275 @@ class ArmContractTest {
     bed.complete(1);
     bed.settle();
     bed.assertDelivered(2);
+  }
+
+  // A06
+
+  /** An EVD for solicited receives beside the other one, with an endpoint of its own. */
+  private static final class SolicitedBed extends ScriptedBed {
+
+    final Evd quiet;
+    private Endpoint receiver;
+
+    SolicitedBed(final Behavior behavior, final int receives) {
+      super(behavior, 1);
+      quiet = ia.createEvd(64, EventStream.DTO);
+      receiver = createReceiver(CompletionFlags.SOLICITED_WAIT);
+      postReceives(receiver, receives);
+      cookies.clear();
+    }
+
+    private Endpoint createReceiver(final int flags) {
+      return ia.createEndpoint(
+          pz,
+          quiet,
+          evd,
+          connectEvd,
+          EndpointAttributes.defaults().withMaxDtos(16, 0).withReceiveFlags(flags));
+    }
+
+    /** The only endpoint of the EVD is another one from now on. */
+    void renew(final int flags) {
+      final CompletionStage<DrainReport> closing = receiver.closeAsync(Duration.ofSeconds(1));
+      settle();
+      assertThat(closing.toCompletableFuture()).isCompleted();
+      cookies.clear();
+      receiver = createReceiver(flags);
+    }
+
+    @Override
+    ScriptedQp qp() {
+      return device.lastQp();
+    }
+
+    @Override
+    ScriptedCq cq() {
+      return qp().recvCq();
+    }
+
+    void arrives() {
+      complete(1);
+    }
+
+    void arrivesSolicited() {
+      cq().add(qp().takeReceive().asSolicited());
+    }
+
+    void fails() {
+      cq().add(qp().takeReceive().as(WcStatus.LOC_LEN_ERR));
+    }
+
+    void enableQuiet() {
+      quiet.upcall(this);
+      settle();
+    }
+
+    /** The bed's own receive has cookie 0. */
+    void assertHeard(final int count) {
+      assertThat(cookies)
+          .containsExactly(LongStream.rangeClosed(1, count).boxed().toArray(Long[]::new));
+      assertThat(quiet.statistics().rescued()).isZero();
+    }
+  }
+
+  private static SolicitedBed full(final int receives) {
+    return new SolicitedBed(Behavior.WEAK.withSolicited(SolicitedSupport.FULL), receives);
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A06_aSolicitedReceiveIsToldOfAndBringsAllBeforeIt(final Behavior behavior) {
+    final SolicitedBed bed = new SolicitedBed(behavior.withSolicited(SolicitedSupport.FULL), 6);
+    bed.enable();
+    bed.enableQuiet();
+    bed.arrives();
+    bed.arrives();
+    bed.settle();
+    bed.assertHeard(0);
+    bed.arrivesSolicited();
+    bed.settle();
+    bed.assertHeard(3);
+    bed.arrives();
+    bed.settle();
+    bed.assertHeard(3);
+    bed.arrivesSolicited();
+    bed.settle();
+    bed.assertHeard(5);
+    assertThat(bed.cq().armKinds()).containsExactly(ArmKind.SOLICITED);
+    assertThat(bed.device.cq(0).armKinds()).as("of the other EVD").containsOnly(ArmKind.NEXT);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_A06_anErrorIsToldOfOnEveryDevice(final SolicitedSupport support) {
+    final SolicitedBed bed = new SolicitedBed(Behavior.WEAK.withSolicited(support), 4);
+    bed.enableQuiet();
+    bed.fails();
+    bed.settle();
+    bed.assertHeard(1);
+    bed.arrives();
+    bed.fails();
+    bed.settle();
+    bed.assertHeard(3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "FULL")
+  void required_A06_whereErrorsDoNotCountEveryCompletionIsToldOf(final SolicitedSupport support) {
+    final SolicitedBed bed = new SolicitedBed(Behavior.WEAK.withSolicited(support), 2);
+    bed.enableQuiet();
+    bed.arrives();
+    bed.settle();
+    bed.assertHeard(1);
+    assertThat(bed.cq().armKinds()).containsExactly(ArmKind.NEXT);
+  }
+
+  /** They come when the queue is polled or armed, each two points of all. */
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A06_aSolicitedReceiveIsToldOfWhenEverItArrives(final Behavior behavior) {
+    for (final Notify notify : List.of(Notify.AT_ONCE, Notify.TWICE, Notify.HELD)) {
+      int points = 8;
+      for (int first = 0; first < points; first++) {
+        for (int second = first; second < points; second++) {
+          final SolicitedBed bed =
+              new SolicitedBed(behavior.withSolicited(SolicitedSupport.FULL), 3);
+          final int[] at = {first, second, 0};
+          bed.cq().notifies(notify);
+          final Runnable pass =
+              () -> {
+                final int point = at[2]++;
+                if (point == at[0]) {
+                  bed.arrives();
+                }
+                if (point == at[1]) {
+                  bed.arrivesSolicited();
+                }
+              };
+          bed.cq().hook(point -> pass.run());
+          bed.arrivesSolicited();
+          bed.quiet.upcall(bed);
+          do {
+            bed.settle();
+            pass.run();
+          } while (bed.cq().release() > 0 || at[2] <= second);
+          bed.settle();
+          points = Math.max(points, Math.min(14, at[2]));
+          assertThat(bed.cookies)
+              .as("%s, unsolicited at %d, solicited at %d of %d", notify, first, second, points)
+              .containsExactly(1L, 2L, 3L);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "UNKNOWN")
+  void required_A06_anArmForTheNextCompletionIsNeverWeakened(final SecondArm second) {
+    final SolicitedBed bed =
+        new SolicitedBed(
+            Behavior.WEAK.withSecondArm(second).withSolicited(SolicitedSupport.FULL), 1);
+    final Set<ScriptedCq> cqs = new HashSet<>();
+    for (int i = 0; i < 3; i++) {
+      bed.enableQuiet();
+      cqs.add(bed.cq());
+      bed.renew(CompletionFlags.DEFAULT);
+      final long next = 2 + 3 * i;
+      bed.postReceives(bed.receiver, 1);
+      bed.settle();
+      cqs.add(bed.cq());
+      bed.arrives();
+      bed.settle();
+      assertThat(bed.cookies).as("not solicited, and not to be").containsExactly(next);
+      bed.renew(CompletionFlags.SOLICITED_WAIT);
+      bed.postReceives(bed.receiver, 2);
+      bed.arrives();
+      bed.settle();
+      assertThat(bed.cookies).as("armed for solicited ones again").isEmpty();
+      bed.arrivesSolicited();
+      bed.settle();
+      assertThat(bed.cookies).containsExactly(next + 1, next + 2);
+    }
+    assertThat(cqs)
+        .as("each queue is armed for one kind all its life")
+        .hasSize(2)
+        .allSatisfy(cq -> assertThat(cq.armKinds()).hasSize(1));
+  }
+
+  @Test
+  void required_A06_aDequeueFindsWhatIsNotToldOf() {
+    final SolicitedBed bed = full(5);
+    assertThat(bed.quiet.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    bed.arrives();
+    bed.arrives();
+    assertThat(bed.quiet.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+    bed.arrives();
+    assertThat(bed.quiet.drain(bed, 100)).isEqualTo(2);
+    bed.enableQuiet();
+    bed.arrivesSolicited();
+    bed.settle();
+    bed.assertHeard(4);
+    bed.quiet.notifyOnce(ready -> ready.drain(bed, 100), Invoke.ON_ANY);
+    bed.settle();
+    bed.arrivesSolicited();
+    bed.settle();
+    bed.assertHeard(5);
+  }
+
+  @Test
+  void required_A06_anEnablingBringsWhatIsNotToldOf() {
+    final SolicitedBed bed = full(4);
+    bed.enableQuiet();
+    bed.quiet.disable();
+    bed.arrives();
+    bed.enableQuiet();
+    bed.assertHeard(1);
+    bed.quiet.disable();
+    bed.arrives();
+    bed.quiet.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bed.settle();
+    bed.assertHeard(1);
+    bed.arrivesSolicited();
+    bed.settle();
+    bed.assertHeard(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void required_A06_aCloseEndsOverReceivesThatAreNotToldOf(final boolean enabled) {
+    final SolicitedBed bed = full(5);
+    bed.enableQuiet();
+    if (!enabled) {
+      bed.quiet.disable();
+    }
+    bed.arrives();
+    bed.arrives();
+    final CompletionStage<DrainReport> closing = bed.receiver.closeAsync(Duration.ofSeconds(1));
+    bed.settle();
+    assertThat(closing.toCompletableFuture()).as("before its bound").isCompleted();
+    final DrainReport report = closing.toCompletableFuture().join();
+    assertThat(bed.cookies.size() + report.requests().size()).isEqualTo(5);
+    assertThat(bed.cookies).hasSize(enabled ? 5 : 0);
+    if (!enabled) {
+      assertThat(report.requests().subList(0, 2))
+          .allSatisfy(
+              request -> assertThat(request.status()).isEqualTo(DrainReport.Status.SUCCESS));
+    }
+  }
+
+  @Test
+  void required_A06_theWatchdogBringsWhatIsNotToldOfAndCountsErrorsOnly() {
+    final SolicitedBed bed = full(4);
+    bed.enableQuiet();
+    bed.arrives();
+    bed.pass(Duration.ofMillis(250));
+    bed.assertHeard(1);
+    bed.cq().notifies(Notify.NEVER);
+    bed.arrives();
+    bed.fails();
+    bed.pass(Duration.ofMillis(250));
+    assertThat(bed.cookies).containsExactly(1L, 2L, 3L);
+    assertThat(bed.quiet.statistics().rescued()).as("an error should have notified").isOne();
   }
 
   // E11, U14

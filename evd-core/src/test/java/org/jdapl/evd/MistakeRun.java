@@ -35,6 +35,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.ErrorContractTest",
+          "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",

@@ -66,7 +66,7 @@ final class Mistakes {
             "E09",
             "events stay usable after the handler returned",
             "Handout.java",
-            "      delivered.release();\n",
+            "    event.release();\n",
             ""),
         Mistake.of(
             "E10",
@@ -214,6 +214,24 @@ final class Mistakes {
                 "EvdImpl.java",
                 "} else if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
                 "} else if (target.events != null) {"),
+        Mistake.of(
+            "U10",
+            "what the error handler throws ends the dispatcher",
+            "FaultLog.java",
+            "    } catch (final Throwable e) {\n",
+            "    } catch (final ArithmeticException e) {\n"),
+        Mistake.of(
+            "U10",
+            "the error handler is not told the event",
+            "FaultLog.java",
+            "errorHandler.onError(evd, event, failure);",
+            "errorHandler.onError(evd, null, failure);"),
+        Mistake.of(
+            "U10",
+            "each failure is logged",
+            "FaultLog.java",
+            "    } else if (isPowerOfTwo(count)) {\n",
+            "    } else if (count > 0) {\n"),
         Mistake.of(
             "U10",
             "a throwing handler ends the turn",
@@ -455,6 +473,18 @@ final class Mistakes {
             "    return false;"),
         Mistake.of(
             "M03",
+            "an end that came to its bound is not counted",
+            "Connection.java",
+            "    if (heldEnd != null) {\n      evd.counters()",
+            "    if (heldEnd == null) {\n      evd.counters()"),
+        Mistake.of(
+            "U09",
+            "an upcall that is dropped is not counted",
+            "EvdState.java",
+            "mayUpcall(before) && (after & POLICY) == DISABLED",
+            "mayUpcall(after)"),
+        Mistake.of(
+            "M03",
             "the end of a connection does not wait for completions",
             "Connection.java",
             "    if (!isGateOpen()) {\n      holdEnd(event);",
@@ -482,6 +512,48 @@ final class Mistakes {
 
   private static Stream<Mistake> arming() {
     return Stream.of(
+        Mistake.of(
+            "A06",
+            "solicited arms on a device where errors do not count",
+            "EvdImpl.java",
+            "== SolicitedSupport.FULL",
+            "!= SolicitedSupport.UNSUPPORTED"),
+        Mistake.of(
+            "A06",
+            "every arm is for the next completion",
+            "CqFeed.java",
+            "cq.pollAndRearm(into, BATCH, kind)",
+            "cq.pollAndRearm(into, BATCH, ArmKind.NEXT)"),
+        Mistake.of(
+            "A06",
+            "a queue is armed for what its present user wants",
+            "EvdImpl.java",
+            "feed.kind() == kind && feed",
+            "feed"),
+        Mistake.of(
+            "A06",
+            "a dequeue trusts that an armed queue is empty",
+            "EvdImpl.java",
+            "    merger.lookAgain();\n    for (",
+            "    for ("),
+        Mistake.of(
+            "A06",
+            "an await trusts that an armed queue is empty",
+            "Merger.java",
+            "    lookAgain();\n    collect();",
+            "    collect();"),
+        Mistake.of(
+            "A06",
+            "requests come to an EVD for solicited receives",
+            "EvdImpl.java",
+            "    } else if (solicited) {",
+            "    } else if (solicited && user == this) {"),
+        Mistake.of(
+            "A06",
+            "the watchdog takes receives that need not tell for lost",
+            "CqFeed.java",
+            "if (kind == ArmKind.NEXT) {",
+            "if (kind != null) {"),
         Mistake.of(
             "A10",
             "the watchdog leaves an EVD without upcalls alone",
@@ -564,8 +636,8 @@ final class Mistakes {
             "A02",
             "POLL_NEEDED is not followed by plain polls",
             "CqFeed.java",
-            "case POLL_NEEDED -> mode = Mode.PLAIN;",
-            "case POLL_NEEDED -> mode = Mode.ARMED;"),
+            "case POLL_NEEDED -> armed(Mode.PLAIN);",
+            "case POLL_NEEDED -> armed(Mode.ARMED);"),
         Mistake.of(
             "A09",
             "notifications without completions cost a poll each, for ever",

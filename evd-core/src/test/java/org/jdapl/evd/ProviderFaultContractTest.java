@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
@@ -19,6 +20,8 @@ import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
 import org.jdapl.evd.ScriptedDevice.Behavior;
@@ -566,5 +569,38 @@ class ProviderFaultContractTest {
     assertThat(reported(report, DrainReport.Status.FLUSHED)).containsExactly(6L, 7L);
     assertThat(bed.evd.drain(bed, 100)).isEqualTo(5);
     assertThat(bed.cookies).containsExactly(0L, 8L, 9L, 10L, 11L, 12L, 13L);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void required_M03_anEndThatNothingShowsTheWayIsHandedOutAtItsBoundAndCounted(
+      final boolean flushes) {
+    final ScriptedDevice device = new ScriptedDevice(Behavior.WEAK);
+    final ScriptedBed bed = new ScriptedBed(flushes ? device : device.withoutFlush(), 1);
+    final Evd shared = bed.ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+    final List<ConnectionEvent.Kind> kinds = new ArrayList<>();
+    shared.upcall(
+        new EventHandler() {
+          @Override
+          public void onConnection(final ConnectionEvent event) {
+            kinds.add(event.kind());
+          }
+
+          @Override
+          public void onCompletion(final DtoCompletion event) {}
+        });
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(bed.pz, shared, EndpointAttributes.defaults().withMaxDtos(4, 4));
+    bed.postReceives(endpoint, 4);
+    endpoint.connect(bed.ia.address(), 1, Duration.ofSeconds(1), null);
+    bed.settle();
+    endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+    bed.settle();
+    bed.pass(Duration.ofMillis(1999));
+    assertThat(kinds).hasSize(flushes ? 2 : 1);
+    bed.pass(Duration.ofMillis(1));
+    assertThat(kinds)
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+    assertThat(shared.statistics().overdueEnds()).isEqualTo(flushes ? 0 : 1);
   }
 }

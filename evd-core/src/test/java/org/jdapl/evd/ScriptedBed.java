@@ -89,11 +89,11 @@ class ScriptedBed implements EventHandler {
     endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
   }
 
-  final ScriptedQp qp() {
+  ScriptedQp qp() {
     return device.qp(0);
   }
 
-  final ScriptedCq cq() {
+  ScriptedCq cq() {
     return device.cq(0);
   }
 

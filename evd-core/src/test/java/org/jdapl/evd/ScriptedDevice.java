@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -88,19 +89,34 @@ final class ScriptedDevice implements VerbsProvider, Device {
       boolean strong,
       Hint hint,
       ArmedAfterHint armedAfterHint,
-      SecondArm secondArm) {
+      SecondArm secondArm,
+      SolicitedSupport solicited) {
 
     static final Behavior WEAK =
         new Behavior(ArmModel.WEAK, false, Hint.NONE, ArmedAfterHint.UNKNOWN, SecondArm.UNKNOWN);
     static final Behavior STRONG =
         new Behavior(ArmModel.STRONG, true, Hint.NONE, ArmedAfterHint.UNKNOWN, SecondArm.UNKNOWN);
 
+    /** One that knows no solicited arms. */
+    Behavior(
+        final ArmModel declared,
+        final boolean strong,
+        final Hint hint,
+        final ArmedAfterHint armedAfterHint,
+        final SecondArm secondArm) {
+      this(declared, strong, hint, armedAfterHint, secondArm, SolicitedSupport.UNSUPPORTED);
+    }
+
     Behavior withHint(final Hint kind, final ArmedAfterHint armed) {
-      return new Behavior(declared, strong, kind, armed, secondArm);
+      return new Behavior(declared, strong, kind, armed, secondArm, solicited);
     }
 
     Behavior withSecondArm(final SecondArm second) {
-      return new Behavior(declared, strong, hint, armedAfterHint, second);
+      return new Behavior(declared, strong, hint, armedAfterHint, second, solicited);
+    }
+
+    Behavior withSolicited(final SolicitedSupport support) {
+      return new Behavior(declared, strong, hint, armedAfterHint, secondArm, support);
     }
 
     Declaration declaration() {
@@ -111,17 +127,41 @@ final class ScriptedDevice implements VerbsProvider, Device {
           secondArm,
           NotificationConcurrency.CONCURRENT,
           true,
-          SolicitedSupport.UNSUPPORTED,
+          solicited,
           LastWqe.NEVER);
     }
   }
 
   /** A completion. */
   record Wc(
-      long wrId, WcStatus status, WcOpcode opcode, int byteLength, int qpNumber, int vendorError) {
+      long wrId,
+      WcStatus status,
+      WcOpcode opcode,
+      int byteLength,
+      int qpNumber,
+      int vendorError,
+      boolean solicited) {
+
+    Wc(
+        final long wrId,
+        final WcStatus status,
+        final WcOpcode opcode,
+        final int byteLength,
+        final int qpNumber,
+        final int vendorError) {
+      this(wrId, status, opcode, byteLength, qpNumber, vendorError, false);
+    }
 
     static Wc success(final long wrId, final WcOpcode opcode, final int qpNumber) {
       return new Wc(wrId, WcStatus.SUCCESS, opcode, 8, qpNumber, 0);
+    }
+
+    Wc as(final WcStatus other) {
+      return new Wc(wrId, other, null, -1, qpNumber, vendorError);
+    }
+
+    Wc asSolicited() {
+      return new Wc(wrId, status, opcode, byteLength, qpNumber, vendorError, true);
     }
 
     static Wc flushed(final long wrId, final int qpNumber) {
@@ -165,6 +205,10 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
   ScriptedQp qp(final int index) {
     return qps.get(index);
+  }
+
+  ScriptedQp lastQp() {
+    return qps.get(qps.size() - 1);
   }
 
   ScriptedCmId cmId(final int index) {
@@ -453,6 +497,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
     // Under the monitor of this object.
     private final Deque<Wc> completions = new ArrayDeque<>();
     private int arms;
+    private int solicitedArms;
+    private final Set<ArmKind> armKinds = EnumSet.noneOf(ArmKind.class);
     private int held;
     private int armCalls;
     private int pollCalls;
@@ -510,7 +556,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
       final boolean notifies;
       synchronized (this) {
         completions.add(completion);
-        notifies = takeArm();
+        notifies = takeArm(counts(completion, ArmKind.SOLICITED));
       }
       if (notifies) {
         raise();
@@ -525,25 +571,37 @@ final class ScriptedDevice implements VerbsProvider, Device {
     /** A broken producer clears arms that were made since it looked. */
     synchronized void loseArms() {
       arms = 0;
+      solicitedArms = 0;
     }
 
     /** Looks at the arm, later. */
     void notifyIfArmed() {
       final boolean notifies;
       synchronized (this) {
-        notifies = takeArm();
+        notifies = takeArm(true);
       }
       if (notifies) {
         raise();
       }
     }
 
-    private boolean takeArm() {
-      if (arms == 0) {
-        return false;
+    private boolean takeArm(final boolean solicited) {
+      if (arms > 0) {
+        arms--;
+        return true;
       }
-      arms--;
-      return true;
+      if (solicited && solicitedArms > 0) {
+        solicitedArms--;
+        return true;
+      }
+      return false;
+    }
+
+    private boolean counts(final Wc completion, final ArmKind kind) {
+      return kind == ArmKind.NEXT
+          || completion.solicited
+          || (completion.status != WcStatus.SUCCESS
+              && device.behavior.solicited == SolicitedSupport.FULL);
     }
 
     private void raise() {
@@ -585,7 +643,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
     }
 
     synchronized boolean isArmed() {
-      return arms > 0;
+      return arms + solicitedArms > 0;
+    }
+
+    /** What it was armed for so far. */
+    synchronized Set<ArmKind> armKinds() {
+      return EnumSet.copyOf(armKinds);
     }
 
     synchronized int size() {
@@ -659,12 +722,20 @@ final class ScriptedDevice implements VerbsProvider, Device {
         synchronized (this) {
           armCalls++;
           fail(armFailures);
+          armKinds.add(kind);
+          if (kind == ArmKind.SOLICITED
+              && device.behavior.solicited == SolicitedSupport.UNSUPPORTED) {
+            throw VerbsException.unsupported("req_notify_cq(solicited)", name);
+          }
           hint = hint();
           final boolean isIgnored = device.behavior.secondArm == SecondArm.IGNORED && held > 0;
           final boolean isArmed = !isIgnored && (hint == 0 || armsAfterHint());
-          fires = isArmed && device.behavior.strong && !completions.isEmpty();
+          fires =
+              isArmed
+                  && device.behavior.strong
+                  && completions.stream().anyMatch(completion -> counts(completion, kind));
           if (isArmed && !fires) {
-            arms = device.behavior.secondArm == SecondArm.COUNTED ? arms + 1 : 1;
+            arm(kind, device.behavior.secondArm);
           }
         }
         if (fires) {
@@ -674,6 +745,15 @@ final class ScriptedDevice implements VerbsProvider, Device {
         return hint;
       } finally {
         inside.decrementAndGet();
+      }
+    }
+
+    private void arm(final ArmKind kind, final SecondArm second) {
+      if (kind == ArmKind.NEXT) {
+        arms = second == SecondArm.COUNTED ? arms + 1 : 1;
+      } else {
+        solicitedArms = second == SecondArm.COUNTED ? solicitedArms + 1 : 1;
+        arms = second == SecondArm.OVERWRITES ? 0 : arms; // so it is weakened
       }
     }
 

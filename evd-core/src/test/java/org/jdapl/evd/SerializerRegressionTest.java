@@ -144,7 +144,7 @@ class SerializerRegressionTest {
   @Test
   void shouldHearANotificationWhenItComesWithThePollOfItsTimer() {
     final Failing cq = new Failing();
-    final CqFeed feed = new CqFeed(evd);
+    final CqFeed feed = new CqFeed(evd, ArmKind.NEXT);
     cq.feed = feed;
     feed.open(cq, 9);
     evd.merger().add(feed);

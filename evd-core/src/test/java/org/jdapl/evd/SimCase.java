@@ -10,6 +10,7 @@ import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsProvider;
 
 /** A model to run the contract tests over, and how. */
@@ -67,7 +68,14 @@ record SimCase(
       ArmModel arm, SimModel.Hint hint, Push push, SecondArm second, Notification notification) {
 
     SimModel model() {
-      return push.of(SimModel.DEFAULT.withArm(arm).withHint(hint).withSecondArm(second));
+      final SolicitedSupport solicited =
+          SolicitedSupport.values()[second.ordinal() % SolicitedSupport.values().length];
+      return push.of(
+          SimModel.DEFAULT
+              .withArm(arm)
+              .withHint(hint)
+              .withSecondArm(second)
+              .withSolicited(solicited));
     }
 
     SimCase onVirtualTime() {

@@ -191,9 +191,16 @@ class SlowTurnTest {
           .satisfies(
               lines -> {
                 assertThat(lines.get(0)).isEqualTo(ia.name() + ":");
-                assertThat(lines.get(1)).matches("  dispatcher-\\d+: [1-9]\\d* turns, 0 sleeps");
+                assertThat(lines.get(1))
+                    .matches(
+                        "  dispatcher-\\d+: [1-9]\\d* turns, 0 sleeps, 1 ready at most,"
+                            + " 3000 us longest turn");
                 assertThat(lines.get(2))
-                    .isEqualTo("  " + evd.name() + ": 1 software, 1 upcalls, 3000 us longest turn");
+                    .isEqualTo(
+                        "  "
+                            + evd.name()
+                            + ": 1 software, 1 upcalls, 1 in the lane at most,"
+                            + " 3000 us longest turn");
                 assertThat(lines.get(3)).isEqualTo("  " + ia.asyncEvd().name() + ": idle");
               });
     }

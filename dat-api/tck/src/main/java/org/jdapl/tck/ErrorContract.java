@@ -232,6 +232,48 @@ public abstract class ErrorContract extends Contract {
   }
 
   @Test
+  void required_A06_anEvdForSolicitedReceivesCarriesNothingElse() {
+    final Side side = Pair.open(this).active;
+    final EndpointAttributes usual = EndpointAttributes.defaults();
+    final EndpointAttributes solicited = usual.withReceiveFlags(CompletionFlags.SOLICITED_WAIT);
+    final Evd quiet = side.hearSolicitedOnly();
+    final Evd other = side.adapter.createEvd(64, EventStream.DTO);
+    final Endpoint ofOther = side.adapter.createEndpoint(side.pz, other, side.evd, side.evd, usual);
+
+    for (final Evd[] evds : new Evd[][] {{quiet, side.evd}, {side.evd, quiet}}) {
+      refused(
+          ReturnType.INVALID_STATE,
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+          "other receives, or requests",
+          () -> side.adapter.createEndpoint(side.pz, evds[0], evds[1], side.evd, usual));
+    }
+    for (final Evd evd : List.of(other, side.evd)) {
+      refused(
+          ReturnType.INVALID_STATE,
+          ReturnSubtype.INVALID_STATE_EVD_CONFIG_NOTIFY,
+          "solicited receives beside others, or on an EVD of more streams",
+          () -> side.adapter.createEndpoint(side.pz, evd, side.evd, side.evd, solicited));
+    }
+    final Evd both = side.adapter.createEvd(64, EventStream.DTO);
+    refused(
+        ReturnType.INVALID_STATE,
+        ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+        "its own requests beside solicited receives",
+        () -> side.adapter.createEndpoint(side.pz, both, both, side.evd, solicited));
+    refused(
+        ReturnType.INVALID_PARAMETER,
+        ReturnSubtype.INVALID_ARG5,
+        "a flag that no receive has",
+        () -> create(side, usual.withReceiveFlags(CompletionFlags.SUPPRESS)));
+
+    side.endpoint.close();
+    ofOther.close();
+    side.adapter.createEndpoint(side.pz, quiet, quiet, side.evd, usual).close();
+    side.adapter.createEndpoint(side.pz, other, side.evd, side.evd, solicited).close();
+    side.adapter.createEndpoint(side.pz, both, both, side.evd, usual).close();
+  }
+
+  @Test
   void required_R01_servicePointsNeedAFreeQualifierAndAFittingEvd() {
     final Pair pair = Pair.open(this);
     final InterfaceAdapter adapter = pair.passive.adapter;

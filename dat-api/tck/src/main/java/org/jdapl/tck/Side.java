@@ -1,6 +1,7 @@
 package org.jdapl.tck;
 
 import java.nio.ByteBuffer;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint;
@@ -51,6 +52,15 @@ final class Side {
 
   Endpoint newEndpoint() {
     return adapter.createEndpoint(pz, evd, attributes);
+  }
+
+  /** From now on its endpoint is one whose receives go to an EVD for solicited ones. */
+  Evd hearSolicitedOnly() {
+    final Evd quiet = adapter.createEvd(64, EventStream.DTO);
+    endpoint =
+        adapter.createEndpoint(
+            pz, quiet, evd, evd, attributes.withReceiveFlags(CompletionFlags.SOLICITED_WAIT));
+    return quiet;
   }
 
   void enable() {

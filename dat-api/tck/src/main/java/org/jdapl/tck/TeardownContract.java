@@ -235,6 +235,26 @@ public abstract class TeardownContract extends Contract {
   // T02: K posts, K outcomes
 
   @Test
+  void required_A06_aCloseEndsThoughNoReceiveWasSolicited() {
+    final Pair pair = Pair.open(this);
+    final Evd quiet = pair.passive.hearSolicitedOnly();
+    pair.connect();
+    pair.passive.receives(0, 5);
+    pair.active.sends(0, 3);
+    await(() -> pair.active.successes(Queue.REQUEST) == 3, "the success of the sends");
+
+    final DrainReport report =
+        await(pair.passive.endpoint.closeAsync(BOUND), "the close, long before its bound");
+
+    assertThat(cookies(report, Queue.RECEIVE))
+        .as(why("nobody took one: " + quiet))
+        .containsExactlyElementsOf(range(0, 5));
+    assertThat(requests(report, Queue.RECEIVE))
+        .as(why("none was given up"))
+        .noneMatch(request -> request.status() == Status.UNKNOWN);
+  }
+
+  @Test
   void required_T02_withADisabledEvdAllOutcomesAreInTheReport() {
     final Pair pair = Pair.connected(this);
     final Side side = pair.passive;

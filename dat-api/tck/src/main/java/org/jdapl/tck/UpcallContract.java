@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.ConnectionRequest;
@@ -1003,6 +1004,28 @@ public abstract class UpcallContract extends Contract {
     bench.settle();
 
     assertThat(side.seen.count()).as(why("no upcall after close")).isEqualTo(atClose);
+  }
+
+  // A06: solicited receives
+
+  @Test
+  void required_A06_aSolicitedReceiveComesWithAllBeforeItAndAFlushAlone() {
+    final Pair pair = Pair.open(this);
+    final Evd quiet = pair.passive.hearSolicitedOnly();
+    final Recorder heard = recorder(quiet);
+    quiet.upcall(heard);
+    pair.connect();
+    pair.passive.receives(0, 6);
+
+    pair.active.sends(0, 4);
+    pair.active.sends(4, 1, CompletionFlags.SOLICITED_WAIT);
+    awaitCount(heard, 5, "the solicited receive, behind those that were not");
+    pair.active.endpoint.disconnect(Disconnect.ABRUPT);
+    awaitCount(heard, 6, "the one that was flushed");
+
+    assertThat(heard.cookies(pair.passive.endpoint, Queue.RECEIVE))
+        .as(why("each once, in order"))
+        .containsExactlyElementsOf(range(0, 6));
   }
 
   // U10: a handler that throws

@@ -40,6 +40,7 @@ public abstract class UpcallVirtualContract extends Contract {
     bench.settle();
 
     assertThat(seen.count()).as(why("it was ready, and never ran")).isZero();
+    assertThat(evd.statistics().droppedUpcalls()).as(why("it is counted")).isOne();
     assertThat(seen.takeAll()).as(why("both are there")).isEqualTo(2);
   }
 
@@ -54,6 +55,7 @@ public abstract class UpcallVirtualContract extends Contract {
     bench.settle();
 
     assertThat(seen.count()).as(why("it was ready, and never ran")).isZero();
+    assertThat(evd.statistics().droppedUpcalls()).as(why("it is counted")).isOne();
   }
 
   @Test

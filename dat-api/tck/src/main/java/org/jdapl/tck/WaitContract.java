@@ -87,6 +87,29 @@ public abstract class WaitContract extends Contract {
   }
 
   @Test
+  void required_A06_anAwaitFindsAReceiveThatDoesNotTellOfItself() {
+    final Pair pair = Pair.open(this);
+    final Evd quiet = pair.passive.hearSolicitedOnly();
+    final Recorder heard = recorder(quiet);
+    pair.connect();
+    timesOut(heard, 1, Duration.ZERO);
+    pair.arrive(0, 3);
+
+    refused(
+        ReturnType.INVALID_STATE,
+        ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
+        "a threshold of 2, of which one may not tell",
+        () -> heard.await(2, Duration.ZERO));
+    succeeds(heard.await(1, Duration.ZERO), "an await for one that is there");
+    assertThat(quiet.remaining()).as(why("the others")).isEqualTo(2);
+    assertThat(heard.takeAll()).as(why("a dequeue finds them too")).isEqualTo(2);
+
+    pair.passive.receives(3, 1);
+    pair.active.sends(3, 1, CompletionFlags.SOLICITED_WAIT);
+    succeeds(heard.await(1, LONG), "an await that a solicited receive ends");
+  }
+
+  @Test
   void required_W01_stashQueueAndLaneCountTogether() {
     final Pair pair = Pair.connected(this);
     final Side side = pair.passive;
