@@ -4,7 +4,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.Invoke;
 
@@ -38,14 +37,6 @@ public final class Race implements Runnable {
 
   static List<String> names() {
     return List.copyOf(ALL.keySet());
-  }
-
-  static boolean hasEndpoint(final String name) {
-    return name.contains("SIGNAL") || name.contains("ENDPOINT_CLOSE");
-  }
-
-  static boolean changesPolicy(final String name) {
-    return Pattern.compile("POLICY|ON_NEW|NOTIFY|MANY").matcher(name).find();
   }
 
   static String name(final Operation one, final Operation other) {
