@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.LongStream;
@@ -20,6 +22,7 @@ import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Segments;
 import org.jdapl.dat.SoftwareEvent;
+import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Hint;
 import org.jdapl.evd.ScriptedDevice.Notify;
@@ -478,6 +481,39 @@ class VerbsScenarioTest {
     assertThat(closed).isCompleted();
     bed.evd.close();
     bed.assertDelivered(4); // the last one was flushed
+  }
+
+  /** UCX removed a handler inside that handler, and went on with what it had removed. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DISABLED")
+  void required_T07_anEvdThatIsClosedInItsUpcallIsClosedWhenThatReturned(
+      final UpcallPolicy policy) {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    bed.endpoint.close();
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    final Runnable upcall =
+        () -> {
+          closes.add(bed.evd.closeAsync(Duration.ofSeconds(1)).toCompletableFuture());
+          bed.evd.close();
+          assertThat(closes.get(0)).as("while its upcall runs").isNotDone();
+          assertThat(bed.cq().isClosed()).as("its queue, while its upcall runs").isFalse();
+        };
+    assertThat(bed.evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    assertThat(bed.evd.postSoftwareEvent(2)).isEqualTo(Outcome.SUCCESS);
+    if (policy == UpcallPolicy.NOTIFY) {
+      bed.evd.notifyOnce(evd -> upcall.run(), Invoke.ON_ANY);
+    } else {
+      bed.evd.upcall(
+          HookedBed.on(event -> upcall.run()),
+          policy == UpcallPolicy.MANY ? Concurrency.many(2) : Concurrency.SINGLE_INSTANCE,
+          Invoke.ON_ANY);
+    }
+    bed.settle();
+    assertThat(closes).as("one upcall").singleElement().matches(CompletableFuture::isDone);
+    assertThat(bed.cq().isClosed()).isTrue();
+    assertThat(closes.get(0).join().events())
+        .as("the rest is in the report")
+        .hasSize(policy == UpcallPolicy.NOTIFY ? 2 : 1);
   }
 
   /** A queue pair with one completion queue for both directions was cleaned up twice. */

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,17 +18,26 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("lincheck")
 class LincheckTest {
 
-  @TempDir Path classes;
+  @TempDir static Path classes;
+  private static Schedules code;
+
+  @BeforeAll
+  static void compile() throws Exception {
+    code = new Schedules("the code", List.of(), classes);
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    code.close();
+  }
 
   @ParameterizedTest
   @MethodSource("races")
   void shouldHoldUnderEverySchedule(final String race) throws Exception {
-    try (Schedules code = new Schedules("the code", List.of(), classes)) {
-      final Runnable runnable = code.race(race);
-      final Throwable found =
-          catchThrowable(() -> Lincheck.runConcurrentTest(Schedules.COUNT, runnable));
-      assertThat(found).isNull();
-    }
+    final Runnable runnable = code.race(race);
+    final Throwable found =
+        catchThrowable(() -> Lincheck.runConcurrentTest(Schedules.COUNT, runnable));
+    assertThat(found).isNull();
   }
 
   static Stream<String> races() {

@@ -6,10 +6,11 @@ import org.jdapl.dat.Invoke;
 
 /**
  * What a thread does to an EVD while others use it. Every two of them race, also one with itself;
- * posts and turns are part of each race. A new operation is one more constant.
+ * turns are part of each race, and a poster is. A new operation is one more constant.
  */
 @SuppressWarnings("ImmutableEnumChecker") // no lambda here has state
 enum Operation {
+  POST(false, RaceBed::post),
   SIGNAL(
       true,
       bed -> {
@@ -43,6 +44,15 @@ enum Operation {
         bed.dequeue();
         bed.enable(Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
       }),
+  AWAIT(
+      false,
+      bed -> {
+        bed.disable();
+        bed.await();
+        bed.enable(Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
+      }),
+  MOVE(false, RaceBed::move),
+  RESIZE(false, RaceBed::resize),
   TEARDOWN(false, RaceBed::tearDown),
   CLOSE(false, RaceBed::closeEvd),
   ENDPOINT_CLOSE(true, RaceBed::closeEndpoint);

@@ -3,13 +3,14 @@ package org.jdapl.evd;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.Invoke;
 
 /**
  * A race on a real EVD, by its name: each pair of {@link Operation}s, few threads against turns,
- * and those of {@link SleepRaces}. It throws an {@link AssertionError} if the EVD broke its
- * contract. Public for class loaders that have another version of the code.
+ * what ends a wait, and those of {@link SleepRaces}. It throws an {@link AssertionError} if the EVD
+ * broke its contract. Public for class loaders that have another version of the code.
  */
 public final class Race implements Runnable {
 
@@ -38,10 +39,6 @@ public final class Race implements Runnable {
     return List.copyOf(ALL.keySet());
   }
 
-  static boolean hasEndpoint(final String name) {
-    return name.contains("SIGNAL") || name.contains("ENDPOINT_CLOSE");
-  }
-
   static String name(final Operation one, final Operation other) {
     return one.compareTo(other) <= 0 ? one + " x " + other : other + " x " + one;
   }
@@ -56,6 +53,9 @@ public final class Race implements Runnable {
     races.put("MANY x TURN", Race::many);
     races.put("POLICY x TURN", Race::policy);
     races.put("ENDPOINT_CLOSE x TURN", Race::endpointClose);
+    races.put("AWAIT x INTERRUPT", () -> endOfWait(RaceBed::interrupt));
+    races.put("AWAIT x TIMEOUT", () -> endOfWait(RaceBed::timeOut));
+    races.put("AWAIT x UNWAITABLE", () -> endOfWait(RaceBed::evict));
     for (final Operation one : Operation.values()) {
       for (final Operation other : Operation.values()) {
         races.put(name(one, other), () -> pair(one, other));
@@ -106,9 +106,19 @@ public final class Race implements Runnable {
     bed.race();
   }
 
+  private static void endOfWait(final Consumer<RaceBed> end) {
+    final RaceBed bed = new RaceBed(false);
+    bed.add("poster", bed::post);
+    bed.add("waiter", () -> Operation.AWAIT.on(bed));
+    bed.add("end", () -> end.accept(bed));
+    bed.race();
+  }
+
   private static void pair(final Operation one, final Operation other) {
     final RaceBed bed = new RaceBed(one.needsEndpoint() || other.needsEndpoint());
-    bed.add("poster", bed::post);
+    if (one != Operation.POST && other != Operation.POST) {
+      bed.add("poster", bed::post);
+    }
     bed.add("one-" + one, () -> one.on(bed));
     bed.add("other-" + other, () -> other.on(bed));
     bed.race();

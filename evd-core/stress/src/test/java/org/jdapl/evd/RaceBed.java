@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
@@ -50,7 +51,10 @@ final class RaceBed {
   private static final int RECEIVES = 2;
   private static final int ROUNDS = 3;
   private static final int ROUNDS_AT_MOST = 100;
-  private static final int MOST_EVENTS = 16;
+  private static final int MOST_EVENTS = 32;
+  private static final int LENGTH = 16;
+  private static final int SHORT = 3;
+  private static final Duration TIMEOUT = Duration.ofMillis(10);
 
   private static final int POSTS = 2;
   private static final int EXCLUSIVE = 1000;
@@ -63,7 +67,8 @@ final class RaceBed {
   private final Jdapl jdapl =
       Jdapl.with(provider).clock(clock).byHand().dispatchers(2).capacity(8).start();
   private final InterfaceAdapter ia = jdapl.open();
-  private final EvdImpl evd = (EvdImpl) ia.createEvd(16, EventStream.DTO, EventStream.SOFTWARE);
+  private final EvdImpl evd = (EvdImpl) ia.createEvd(LENGTH, EventStream.DTO, EventStream.SOFTWARE);
+  private final Dispatcher[] dispatchers = {jdapl.nextDispatcher(), jdapl.nextDispatcher()};
   private final Endpoint endpoint;
   private final int receives;
   private final List<Thread> threads = new ArrayList<>();
@@ -84,7 +89,18 @@ final class RaceBed {
       new ConcurrentLinkedQueue<>();
   private volatile boolean mayHoldBack;
   private volatile boolean endpointClosed;
+  private volatile boolean moved;
+  private final AtomicInteger resizes = new AtomicInteger();
+  private volatile boolean interrupted;
+  private volatile boolean timedOut;
+  private volatile boolean unwaitable;
+  private volatile boolean mustReturn;
+  private volatile Thread waiter;
   private volatile String fault;
+
+  // Under the monitor of this object.
+  private int busy;
+  private int waiting;
 
   /**
    * A bed.
@@ -95,8 +111,8 @@ final class RaceBed {
     receives = withEndpoint ? RECEIVES : 0;
     endpoint = withEndpoint ? createEndpoint() : null;
     enable(Concurrency.SINGLE_INSTANCE, Invoke.ON_ANY);
-    for (int i = 0; i < 2; i++) {
-      final Dispatcher dispatcher = jdapl.nextDispatcher();
+    for (int i = 0; i < dispatchers.length; i++) {
+      final Dispatcher dispatcher = dispatchers[i];
       final boolean reaps = i == 0;
       add(
           "dispatcher-" + i,
@@ -136,6 +152,8 @@ final class RaceBed {
                 action.run();
               } catch (final RuntimeException | Error e) {
                 fault(name + " threw " + e);
+              } finally {
+                count(-1, 0);
               }
             },
             name));
@@ -153,9 +171,8 @@ final class RaceBed {
       final Payload payload = new Payload(poster, i);
       ifOpen(
           () -> {
-            if (evd.postSoftwareEvent(payload) == Outcome.SUCCESS) {
-              accepted.add(payload);
-            }
+            check(evd.postSoftwareEvent(payload) == Outcome.SUCCESS, "full before its length");
+            accepted.add(payload);
           });
     }
   }
@@ -206,6 +223,87 @@ final class RaceBed {
     }
   }
 
+  /** Waits for an event; where an upcall may start, or another thread waits, it is refused. */
+  void await() {
+    final Awaited to = new Awaited();
+    waiter = Thread.currentThread();
+    count(-1, 1);
+    try {
+      final Outcome outcome = evd.await(to, 1, TIMEOUT);
+      check(to.events == (outcome == Outcome.SUCCESS ? 1 : 0), outcome + " with " + to.events);
+      check(
+          switch (outcome) {
+            case SUCCESS -> true;
+            case ABORT -> evd.isClosed();
+            case INTERRUPTED_CALL -> interrupted;
+            case TIMEOUT_EXPIRED -> timedOut;
+            default -> false;
+          },
+          "a wait ended with " + outcome);
+    } catch (final DatException e) {
+      check(
+          e.subtype() == ReturnSubtype.INVALID_STATE_EVD_ENABLED
+              || e.subtype() == ReturnSubtype.INVALID_STATE_EVD_WAITER
+              || (e.subtype() == ReturnSubtype.INVALID_STATE_EVD_UNWAITABLE && unwaitable)
+              || (e.type() == ReturnType.INVALID_HANDLE && evd.isClosed()),
+          "await threw " + e);
+    } finally {
+      count(1, -1);
+    }
+  }
+
+  /** Interrupts the thread that waits, or is about to. */
+  void interrupt() {
+    final Thread thread = waiter;
+    if (thread != null) {
+      interrupted = true;
+      mustReturn = true;
+      thread.interrupt();
+    }
+  }
+
+  /** Lets its time be over. */
+  void timeOut() {
+    final boolean waits = isWaitedFor();
+    timedOut = true;
+    clock.advance(TIMEOUT);
+    LockSupport.unpark(waiter);
+    mustReturn = waits;
+  }
+
+  /** Ends its wait, and allows others. */
+  void evict() {
+    final boolean waits = isWaitedFor();
+    unwaitable = true;
+    evd.setUnwaitable();
+    evd.clearUnwaitable();
+    mustReturn = waits;
+  }
+
+  /** Looks a few times whether a thread waits: seldom is there one from the start. */
+  private boolean isWaitedFor() {
+    for (int looks = 0; looks < ROUNDS; looks++) {
+      if (evd.toString().contains("waited for")) {
+        return true;
+      }
+      Thread.yield();
+    }
+    return false;
+  }
+
+  /** Moves it away from where it is served, and back. */
+  void move() {
+    moved = true;
+    ifOpen(() -> jdapl.place(evd, 0));
+    ifOpen(() -> jdapl.place(evd, 1));
+  }
+
+  /** Gives it two other lengths, none of them too short for what may wait. */
+  void resize() {
+    ifOpen(() -> evd.resize(SHORT + resizes.getAndIncrement()));
+    ifOpen(() -> evd.resize(SHORT + resizes.getAndIncrement()));
+  }
+
   /** While it waits nobody enables. */
   void tearDown() {
     final List<Enabled> before = List.copyOf(enabled);
@@ -252,7 +350,8 @@ final class RaceBed {
     } catch (final DatException e) {
       check(
           (e.type() == ReturnType.INVALID_HANDLE && evd.isClosed())
-              || (e.type() == ReturnType.INVALID_STATE && tearsDown),
+              || (e.type() == ReturnType.INVALID_STATE && tearsDown)
+              || (e.subtype() == ReturnSubtype.INVALID_STATE_EVD_WAITER && waiter != null),
           "a call threw " + e);
     }
   }
@@ -326,6 +425,16 @@ final class RaceBed {
     }
   }
 
+  private final class Awaited implements EventHandler {
+    private int events;
+
+    @Override
+    public void onEvent(final Event event) {
+      events++;
+      record(event);
+    }
+  }
+
   private void record(final Event event) {
     final int number = (int) event.sequence();
     final boolean isCompletion = event instanceof DtoCompletion;
@@ -349,17 +458,28 @@ final class RaceBed {
 
   /** Runs the threads, and checks the books. */
   void race() {
+    count(threads.size(), 0);
     threads.forEach(Thread::start);
-    for (final Thread thread : threads) {
-      try {
+    try {
+      do {
+        waitForBusy();
+        settle();
+      } while (endWait());
+      for (final Thread thread : threads) {
         thread.join();
-      } catch (final InterruptedException e) {
-        throw new AssertionError(e);
       }
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
     }
     settle();
     if (mayHoldBack) {
       post(); // what is new covers what is old
+      settle();
+    }
+    if (moved && evd.policy() == UpcallPolicy.SINGLE_INSTANCE) {
+      post();
+      while (dispatchers[1].round()) {}
+      check(isDry(), "an EVD is not served where it was moved to");
       settle();
     }
     check(
@@ -376,7 +496,50 @@ final class RaceBed {
     throwFault();
     while (!evd.isClosed() && evd.dequeue(new Dequeued()) == Outcome.SUCCESS) {}
     checkBooks();
+    if (resizes.get() > 0 && !evd.isClosed()) {
+      checkLength();
+    }
     throwFault();
+  }
+
+  private synchronized void count(final int moreBusy, final int moreWaiting) {
+    busy += moreBusy;
+    waiting += moreWaiting;
+    notifyAll();
+  }
+
+  private synchronized void waitForBusy() throws InterruptedException {
+    while (busy > 0) {
+      wait();
+    }
+  }
+
+  /**
+   * Waits until a thread's wait has ended. If there is a reason why it ends by itself, that is all:
+   * a wake-up that was lost is a deadlock. An event that is being handed out just now may count as
+   * one that is there; its wait ends, too.
+   *
+   * @return false if no thread waits.
+   */
+  private synchronized boolean endWait() throws InterruptedException {
+    final int before = waiting;
+    if (before > 0 && isDry() && !evd.isClosed() && !mustReturn) {
+      unwaitable = true;
+      evd.setUnwaitable();
+    }
+    while (before > 0 && waiting == before) {
+      wait();
+    }
+    return before > 0;
+  }
+
+  /** As many events as it is long fit in, when none is there. */
+  private void checkLength() {
+    int accepted = 0;
+    while (accepted < LENGTH && evd.postSoftwareEvent(accepted) == Outcome.SUCCESS) {
+      accepted++;
+    }
+    check(accepted == evd.length(), "of length " + evd.length() + " it takes " + accepted);
   }
 
   private void throwFault() {

@@ -126,6 +126,84 @@ final class RaceMistakes {
             "        evd.control(() -> {});\n",
             "        evd.control(() -> {});\n        break;\n"),
         planted(
+            "a post is told of before it is in the lane",
+            "POST x POST",
+            "EvdImpl.java",
+            "    if (!lane.offerSoftware(payload)) {\n"
+                + "      checkOpen(\"postSoftwareEvent\");\n"
+                + "      return Outcome.QUEUE_FULL;\n"
+                + "    }\n"
+                + "    signal(EvdState.LANE);\n",
+            "    signal(EvdState.LANE);\n"
+                + "    if (!lane.offerSoftware(payload)) {\n"
+                + "      checkOpen(\"postSoftwareEvent\");\n"
+                + "      return Outcome.QUEUE_FULL;\n"
+                + "    }\n"),
+        planted(
+            "a waiter falls asleep by a plain store: what was signalled since wakes nobody",
+            "POST x AWAIT",
+            "EvdState.java",
+            "case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;",
+            "case SLEEP -> s | ASLEEP;"),
+        new Planted(
+            "who may not wait any more is told by a mark, which is gone when it looks",
+            "AWAIT x UNWAITABLE",
+            List.of(
+                new Edit(
+                    "EvdState.java",
+                    "(s & ~(WAITER | ASLEEP)) | UNWAITABLE",
+                    "(s & ~ASLEEP) | UNWAITABLE"),
+                new Edit(
+                    "EvdImpl.java",
+                    "if ((state.get() & EvdState.WAITER) == 0) {",
+                    "if ((state.get() & EvdState.UNWAITABLE) != 0) {"))),
+        planted(
+            "a waiter that returns schedules nobody",
+            "AWAIT x CLOSE",
+            "EvdState.java",
+            "case RETURN -> schedule((s & ~(TURN | WAITER | ASLEEP)) | argument);",
+            "case RETURN -> (s & ~(TURN | WAITER | ASLEEP)) | argument;"),
+        planted(
+            "a move that finds no turn is done at once, before those that wait for one",
+            "MOVE x MOVE",
+            "EvdImpl.java",
+            "    control(() -> dispatcher = to);",
+            "    if ((state.get() & EvdState.TURN) == 0) {\n"
+                + "      dispatcher = to;\n"
+                + "      return;\n"
+                + "    }\n"
+                + "    control(() -> dispatcher = to);"),
+        planted(
+            "a move is left to who holds the turn, who has looked already",
+            "POST x MOVE",
+            "EvdImpl.java",
+            "    control(() -> dispatcher = to);",
+            "    controls.add(() -> dispatcher = to);\n"
+                + "    if ((state.get() & EvdState.TURN) == 0) {\n"
+                + "      signal(EvdState.CONTROL);\n"
+                + "    }"),
+        planted(
+            "a dispatcher leaves the token of an EVD that was moved since it was published",
+            "AWAIT x MOVE",
+            "EvdImpl.java",
+            "    final long before = state.apply(EvdState.POP, 0);",
+            "    if (by != dispatcher) {\n"
+                + "      return;\n"
+                + "    }\n"
+                + "    final long before = state.apply(EvdState.POP, 0);"),
+        planted(
+            "a resize forgets what was posted since it looked",
+            "POST x RESIZE",
+            "Lane.java",
+            "(long) length << LENGTH_SHIFT;\n        if (WORD.compareAndSet(this, before, after)) {",
+            "(long) length << LENGTH_SHIFT;\n        word = after;\n        if (word < 0 || word >= 0) {"),
+        planted(
+            "two resize at once: the lane gets the length of one, the EVD that of the other",
+            "RESIZE x RESIZE",
+            "EvdImpl.java",
+            "    synchronized (this) {\n      if (to < reserved ||",
+            "    {\n      if (to < reserved ||"),
+        planted(
             "a dispatcher looks, and announces itself as sleeper then",
             "POST x SLEEP",
             "IdleWait.java",

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,13 +24,24 @@ class RaceTest {
 
   private static final int RUNS = 20;
 
-  @TempDir Path classes;
+  @TempDir static Path classes;
+  private static Schedules code;
+
+  @BeforeAll
+  static void compile() throws Exception {
+    code = new Schedules("the code", List.of(), classes);
+  }
+
+  @AfterAll
+  static void close() throws Exception {
+    code.close();
+  }
 
   @ParameterizedTest
   @MethodSource("races")
   @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-  void shouldHold(final String race) {
-    final Race runnable = new Race(race);
+  void shouldHold(final String race) throws Exception {
+    final Runnable runnable = code.race(race);
     for (int i = 0; i < RUNS; i++) {
       runnable.run();
     }
@@ -40,9 +53,9 @@ class RaceTest {
 
   /** Mistakes are texts: they must go on fitting the code. */
   @Test
-  void shouldPlantEachMistake() throws Exception {
+  void shouldPlantEachMistake(@TempDir final Path broken) throws Exception {
     for (final RaceMistakes.Planted mistake : RaceMistakes.all().toList()) {
-      new Schedules(mistake.story(), mistake.edits(), classes).close();
+      new Schedules(mistake.story(), mistake.edits(), broken).close();
       assertThat(Race.names()).contains(mistake.race());
     }
   }

@@ -11,8 +11,9 @@ import org.jdapl.evd.Mistake.Edit;
 
 /**
  * The code that runs under a scheduler: the real one, but for waits. They spin twice only, and
- * sleep without limit, so that a wake-up that was lost is a deadlock and not a delay. Mistakes may
- * be planted in it besides.
+ * sleep without limit, so that a wake-up that was lost is a deadlock and not a delay; and a
+ * consumer that waits sleeps also where dispatchers are driven by hand, because other threads drive
+ * them. Mistakes may be planted in it besides.
  */
 final class Schedules implements AutoCloseable {
 
@@ -27,7 +28,15 @@ final class Schedules implements AutoCloseable {
               "Reaper.java",
               "LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));",
               "LockSupport.park(this);"),
-          new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"));
+          new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"),
+          new Edit(
+              "Jdapl.java",
+              "    if (byHand) {\n      runUntil(ends,",
+              "    if (false) {\n      runUntil(ends,"),
+          new Edit(
+              "Jdapl.java",
+              "LockSupport.parkNanos(this, deadline - clock.nanoTime());",
+              "LockSupport.park(this);"));
 
   /** How many schedules each race gets. */
   static final int COUNT = Integer.getInteger("jdapl.schedules", 2000);

@@ -1,0 +1,320 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jdapl.dat.Cno;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.tck.Bench;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Bugs that DAPL had, each as the scenario that showed it, over the models it may depend on. */
+class DatScenarioTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(5);
+  private static final int MESSAGES = 8;
+  private static final Executor ON_A_THREAD = task -> new Thread(task, "consumer").start();
+
+  /** A connection of which one side sends, and the receives of the other have an EVD. */
+  private static final class Link {
+    private final Bench bench;
+    private final InterfaceAdapter ia;
+    private final ProtectionZone pz;
+    private final Lmr lmr;
+    private final Evd rest;
+    private final Evd received;
+    private final Cno cno;
+    private final Endpoint sender;
+    private final Endpoint receiver;
+
+    /** By their numbers: the cookies of the receives. */
+    private final Map<Long, Long> cookies = new ConcurrentSkipListMap<>();
+
+    private final AtomicInteger sent = new AtomicInteger();
+    private int posted;
+
+    private Link(final Bench bench) {
+      this.bench = bench;
+      ia = bench.open();
+      pz = ia.createPz();
+      lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+      rest =
+          ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
+      received = ia.createEvd(64, EventStream.DTO, EventStream.SOFTWARE);
+      cno = ia.createCno();
+      sender = createEndpoint(rest);
+      receiver = createEndpoint(received);
+      connect();
+    }
+
+    private Endpoint createEndpoint(final Evd receives) {
+      return ia.createEndpoint(
+          pz, receives, rest, rest, EndpointAttributes.defaults().withMaxDtos(MESSAGES, MESSAGES));
+    }
+
+    private void connect() {
+      final AtomicInteger established = new AtomicInteger();
+      rest.upcall(
+          new EventHandler() {
+            @Override
+            public void onRequest(final ConnectionRequestEvent event) {
+              event.request().accept(receiver, null);
+            }
+
+            @Override
+            public void onConnection(final ConnectionEvent event) {
+              if (event.kind() == ConnectionEvent.Kind.ESTABLISHED) {
+                established.incrementAndGet();
+              }
+            }
+
+            @Override
+            public void onCompletion(final DtoCompletion event) {
+              sent.incrementAndGet();
+            }
+          });
+      final PublicServicePoint psp = ia.createPsp(1, rest);
+      sender.connect(ia.address(), psp.connQual(), LONG, null);
+      until(() -> established.get() == 2, "both sides are connected");
+    }
+
+    /** Sends messages, that are received some time later. */
+    private void send(final int count) {
+      for (int i = 0; i < count; i++) {
+        assertThat(receiver.postReceive(lmr, 0, 8, posted++)).isEqualTo(Outcome.SUCCESS);
+      }
+      for (int i = 0; i < count; i++) {
+        assertThat(sender.postSend(lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+      }
+    }
+
+    /** Sends messages, and lets them arrive. */
+    private void arrive(final int count) {
+      final int before = sent.get();
+      send(count);
+      until(() -> sent.get() == before + count, "they were sent");
+      bench.settle();
+    }
+
+    private void until(final BooleanSupplier condition, final String what) {
+      assertThat(bench.runUntil(condition)).as("%s [%s]", what, bench.replay()).isTrue();
+    }
+
+    private final EventHandler keeping =
+        new EventHandler() {
+          @Override
+          public void onEvent(final Event event) {
+            cookies.put(event.sequence(), event instanceof DtoCompletion dto ? dto.cookie() : -1L);
+          }
+        };
+
+    private int drain() {
+      return received.drain(keeping, 100);
+    }
+
+    /** Uses up what sticks at first: the CNO is told of a queue that was not looked at yet. */
+    private void useCno() {
+      received.cno(cno);
+      drain();
+      assertThat(cno.await(hint -> drain(), Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    }
+
+    private void assertReceived(final int count) {
+      assertThat(List.copyOf(cookies.values()))
+          .as("each once, in order [%s]", bench.replay())
+          .containsExactlyElementsOf(LongStream.range(0, count).boxed().toList());
+    }
+  }
+
+  static Stream<SimCase> virtualTime() {
+    return SimCase.virtualTime();
+  }
+
+  static Stream<SimCase> threads() {
+    return SimCase.realTime();
+  }
+
+  /** Threads that wait for an EVD and for its CNO missed wake-ups: only one kind took its lock. */
+  @ParameterizedTest
+  @MethodSource("threads")
+  void required_W05_threadsThatWaitForAnEvdAndForItsCnoGetEachCompletionOnce(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.received.cno(link.cno);
+      final CompletableFuture<Object> waits =
+          CompletableFuture.supplyAsync(
+              () -> whatEnds(() -> link.received.await(link.keeping, 1, LONG)), ON_A_THREAD);
+      final CompletableFuture<Object> dequeues =
+          CompletableFuture.supplyAsync(
+              () -> whatEnds(() -> link.cno.await(hint -> drainUnlessWaited(link), LONG)),
+              ON_A_THREAD);
+
+      for (int round = 1; round <= 25; round++) {
+        final int count = round * MESSAGES;
+        link.send(MESSAGES);
+        link.until(() -> link.cookies.size() == count && link.sent.get() == count, "all came");
+      }
+      link.received.cno(null);
+      link.received.setUnwaitable();
+      link.cno.close();
+
+      link.until(() -> waits.isDone() && dequeues.isDone(), "both threads return");
+      assertThat(waits.join()).isEqualTo(ReturnSubtype.INVALID_STATE_EVD_UNWAITABLE);
+      assertThat(dequeues.join()).isIn(Outcome.ABORT, ReturnSubtype.INVALID_HANDLE_CNO);
+      link.assertReceived(25 * MESSAGES);
+    }
+  }
+
+  private static void drainUnlessWaited(final Link link) {
+    try {
+      link.drain();
+    } catch (final DatException e) {
+      assertThat(e.subtype()).isEqualTo(ReturnSubtype.INVALID_STATE_EVD_WAITER);
+    }
+  }
+
+  /** Waits again and again. */
+  private static Object whatEnds(final Supplier<Outcome> wait) {
+    Outcome outcome;
+    do {
+      try {
+        outcome = wait.get();
+      } catch (final DatException e) {
+        if (e.subtype() != ReturnSubtype.INVALID_STATE_EVD_WAITER) {
+          return e.subtype();
+        }
+        outcome = Outcome.SUCCESS;
+      }
+    } while (outcome == Outcome.SUCCESS);
+    return outcome;
+  }
+
+  /** A CNO that was triggered before somebody waited was not looked at. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_W05_aTriggerThatCameBeforeTheWaitEndsOneWait(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.useCno();
+      for (final Runnable event :
+          List.<Runnable>of(
+              () -> link.arrive(1),
+              () -> assertThat(link.received.postSoftwareEvent("")).isEqualTo(Outcome.SUCCESS),
+              () -> link.arrive(MESSAGES))) {
+        event.run();
+        final List<Evd> hints = new ArrayList<>();
+        assertThat(link.cno.await(hints::add, Duration.ZERO))
+            .as("at once [%s]", bench.replay())
+            .isEqualTo(Outcome.SUCCESS);
+        assertThat(hints).containsExactly(link.received);
+        assertThat(link.cno.await(hints::add, Duration.ZERO))
+            .as("it was used up [%s]", bench.replay())
+            .isEqualTo(Outcome.TIMEOUT_EXPIRED);
+        assertThat(link.drain()).isPositive();
+      }
+    }
+  }
+
+  /** A CNO was never told of an EVD whose only events were completions. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_W05_completionsAloneTriggerACno(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.useCno();
+      for (int round = 1; round <= 10; round++) {
+        link.send(1);
+        for (int waits = 0; link.cookies.size() < round; waits++) {
+          assertThat(waits).as("waits, in vain [%s]", bench.replay()).isLessThan(MESSAGES);
+          assertThat(link.cno.await(hint -> link.drain(), LONG))
+              .as("round %d [%s]", round, bench.replay())
+              .isEqualTo(Outcome.SUCCESS);
+        }
+        final int due = round;
+        link.until(() -> link.sent.get() == due, "it was sent");
+      }
+      link.assertReceived(10);
+    }
+  }
+
+  /** An EVD that was destroyed armed its queue again, and told its CNO. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_U09_aClosedEvdTellsItsCnoOfNothing(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.useCno();
+      link.send(MESSAGES);
+      link.until(() -> link.drain() > 0, "the first ones come");
+      link.receiver.close();
+      link.received.close();
+      assertThat(link.cno.evds()).isEmpty();
+      assertThat(link.cno.await(hint -> {}, SHORT))
+          .as("though some were under way [%s]", bench.replay())
+          .isEqualTo(Outcome.TIMEOUT_EXPIRED);
+      link.cno.close();
+    }
+  }
+
+  /** The error of a wait was taken for its result: time-outs and interrupts were mixed up. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_W04_aWaitSaysWhetherItsTimeWasOverOrItsThreadInterrupted(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      final Evd interrupts = link.ia.createEvd(8, EventStream.SOFTWARE);
+      interrupts.upcall(HookedBed.on(event -> Thread.currentThread().interrupt()));
+      link.arrive(2);
+
+      assertThat(link.received.await(link.keeping, 3, SHORT)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
+      assertThat(link.received.remaining()).as("it is valid").isEqualTo(2);
+      assertThat(interrupts.postSoftwareEvent("")).isEqualTo(Outcome.SUCCESS);
+      assertThat(link.received.await(link.keeping, 3, LONG)).isEqualTo(Outcome.INTERRUPTED_CALL);
+      assertThat(Thread.interrupted()).as("the status is kept").isTrue();
+      assertThat(link.received.remaining()).as("it is valid").isEqualTo(2);
+
+      assertThat(link.cno.await(hint -> {}, SHORT)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
+      assertThat(interrupts.postSoftwareEvent("")).isEqualTo(Outcome.SUCCESS);
+      assertThat(link.cno.await(hint -> {}, LONG)).isEqualTo(Outcome.INTERRUPTED_CALL);
+      assertThat(Thread.interrupted()).as("the status is kept").isTrue();
+
+      assertThat(link.cookies).as("nothing was taken").isEmpty();
+      link.arrive(1);
+      assertThat(link.received.await(link.keeping, 3, LONG)).isEqualTo(Outcome.SUCCESS);
+      assertThat(link.received.remaining()).isEqualTo(2);
+      link.received.upcall(link.keeping);
+      link.until(() -> link.cookies.size() == 3, "the EVD is usable");
+      link.assertReceived(3);
+    }
+  }
+}
