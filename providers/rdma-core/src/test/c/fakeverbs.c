@@ -26,9 +26,12 @@ static const char *const KIND_NAMES[] = {"pd", "mr", "mw", "comp_channel", "cq",
                                          "event"};
 static long live[KINDS];
 static long calls, fail_at;
-static int fail_errno;
+static int fail_errno; /* below 0: an errno as some drivers have it, negated and not in errno */
+static char fail_name[64];
 static char failed_name[64];
+static char failed[4096];
 static char called[4096];
+static uint64_t sequence;
 static char violations[4096];
 static int no_devices;
 static int overrun; /* the mistake to plant: one completion more than there is room for */
@@ -38,35 +41,66 @@ static void violation(const char *what) {
   strcat(violations, "\n");
 }
 
-/* Remembers that a verb was called. Called with the lock held. */
-static void note(const char *name) {
+/* Adds a line to a set of lines. */
+static void remember(char *set, size_t size, const char *name) {
   char word[80];
   snprintf(word, sizeof word, "%s\n", name);
-  const char *found = strstr(called, word);
-  while (found && found != called && found[-1] != '\n') found = strstr(found + 1, word);
-  if (!found) strncat(called, word, sizeof called - strlen(called) - 1);
+  const char *found = strstr(set, word);
+  while (found && found != set && found[-1] != '\n') found = strstr(found + 1, word);
+  if (!found) strncat(set, word, size - strlen(set) - 1);
+}
+
+/* Remembers that a verb was called. Called with the lock held. */
+static void note(const char *name) {
+  remember(called, sizeof called, name);
+  for (const char *at = name; *at; at++) sequence = (sequence ^ (uint64_t)*at) * 0x100000001B3;
 }
 
 /* Counts a call; whether it is the one to fail. Called with the lock held. */
 static int fails(const char *name) {
   note(name);
-  if (++calls != fail_at) return 0;
+  if (++calls != fail_at && strcmp(fail_name, name)) return 0;
+  fail_name[0] = '\0';
   snprintf(failed_name, sizeof failed_name, "%s", name);
-  errno = fail_errno;
+  remember(failed, sizeof failed, name);
+  errno = fail_errno > 0 ? fail_errno : 0;
   return 1;
 }
 
-#define LOCKED __attribute__((cleanup(unlock))) UNUSED int locked = (pthread_mutex_lock(&lock), 1)
+/* A call that is done and does not return before it may. */
+
+static pthread_mutex_t pause_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t pause_changed = PTHREAD_COND_INITIALIZER;
+static char pause_name[64];
+static int paused;
+
+static void pause_after(const char *const *name) {
+  const int kept = errno;
+  pthread_mutex_lock(&pause_lock);
+  if (!strcmp(pause_name, *name)) {
+    pause_name[0] = '\0';
+    paused = 1;
+    pthread_cond_broadcast(&pause_changed);
+    while (paused) pthread_cond_wait(&pause_changed, &pause_lock);
+  }
+  pthread_mutex_unlock(&pause_lock);
+  errno = kept;
+}
+
+/* What is left last is declared first. */
+#define LOCKED                                                                 \
+  __attribute__((cleanup(pause_after))) UNUSED const char *verb = __func__;    \
+  __attribute__((cleanup(unlock))) UNUSED int locked = (pthread_mutex_lock(&lock), 1)
 static void unlock(UNUSED int *locked) { pthread_mutex_unlock(&lock); }
 #define CANNOT_FAIL \
   LOCKED;           \
   note(__func__)
 #define OR_ERRNO \
   LOCKED;        \
-  if (fails(__func__)) return errno
+  if (fails(__func__)) return fail_errno
 #define OR_MINUS \
   LOCKED;        \
-  if (fails(__func__)) return -1
+  if (fails(__func__)) return fail_errno < 0 ? fail_errno : -1
 #define OR_NULL \
   LOCKED;       \
   if (fails(__func__)) return NULL
@@ -149,6 +183,13 @@ static struct ibv_context context;
 static struct ibv_device device = {.transport_type = IBV_TRANSPORT_IB, .name = "fake0", .dev_name = "uverbs0"};
 static struct events async_events;
 
+#define INLINE 64
+
+/* What a device may have, or not. */
+static struct {
+  int vendor, srqs, windows, atomics, inline_data;
+} has;
+
 static void async_add(enum ibv_event_type type, void *element, int port) {
   struct async_item *const item = calloc(1, sizeof *item);
   item->event.event_type = type;
@@ -189,11 +230,13 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   attr->max_pd = 1000;
   attr->max_qp_rd_atom = 16;
   attr->max_qp_init_rd_atom = 16;
-  attr->atomic_cap = IBV_ATOMIC_HCA;
-  attr->max_srq = 100;
-  attr->max_srq_wr = 4096;
-  attr->max_srq_sge = 8;
-  attr->max_mw = 100;
+  attr->vendor_id = (uint32_t)has.vendor;
+  attr->vendor_part_id = (uint32_t)has.vendor * 7;
+  attr->atomic_cap = has.atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
+  attr->max_srq = has.srqs;
+  attr->max_srq_wr = has.srqs ? 4096 : 0;
+  attr->max_srq_sge = has.srqs ? 8 : 0;
+  attr->max_mw = has.windows;
   return 0;
 }
 
@@ -270,6 +313,10 @@ static void leave_pd(struct ibv_pd *pd) { ((struct fake_pd *)pd)->users--; }
 #undef ibv_reg_mr
 EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access) {
   OR_NULL;
+  if (((access & IBV_ACCESS_REMOTE_ATOMIC) && !has.atomics) || ((access & IBV_ACCESS_MW_BIND) && !has.windows)) {
+    errno = EINVAL;
+    return NULL;
+  }
   struct fake_mr *const mr = make(MR, sizeof *mr);
   while (regions[next_key % KEYS] || windows[next_key % KEYS] || next_key % KEYS == 0) next_key++;
   mr->mr = (struct ibv_mr){.context = &context, .pd = use_pd(pd), .addr = addr, .length = length};
@@ -289,6 +336,10 @@ EXPORT int ibv_dereg_mr(struct ibv_mr *mr) {
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type) {
   OR_NULL;
+  if (!has.windows) {
+    errno = EOPNOTSUPP;
+    return NULL;
+  }
   struct fake_mw *const mw = make(MW, sizeof *mw);
   while (regions[next_key % KEYS] || windows[next_key % KEYS] || next_key % KEYS == 0) next_key++;
   mw->mw = (struct ibv_mw){.context = &context, .pd = use_pd(pd), .type = type, .rkey = next_key};
@@ -468,7 +519,6 @@ static int req_notify_cq(struct ibv_cq *of, int solicited) {
 /* Queue pairs. */
 
 #define MAX_SGE 8
-#define INLINE 64
 
 struct wqe {
   struct ibv_send_wr send;
@@ -518,6 +568,10 @@ static void ring_take(struct ring *ring) {
 
 EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init) {
   OR_NULL;
+  if (!has.srqs) {
+    errno = EOPNOTSUPP;
+    return NULL;
+  }
   struct fake_srq *const srq = make(SRQ, sizeof *srq);
   srq->srq.context = &context;
   srq->srq.srq_context = init->srq_context;
@@ -556,6 +610,10 @@ EXPORT int ibv_destroy_srq(struct ibv_srq *of) {
 
 EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init) {
   OR_NULL;
+  if (init->cap.max_inline_data > (uint32_t)has.inline_data) {
+    errno = EINVAL;
+    return NULL;
+  }
   struct fake_qp *const qp = make(QP, sizeof *qp);
   while (qps[next_qp % KEYS]) next_qp++;
   qp->qp = (struct ibv_qp){.context = &context,
@@ -573,7 +631,7 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
   ((struct fake_cq *)init->send_cq)->users++;
   ((struct fake_cq *)init->recv_cq)->users++;
   if (init->srq) ((struct fake_srq *)init->srq)->users++;
-  if (init->cap.max_inline_data) init->cap.max_inline_data = INLINE;
+  if (init->cap.max_inline_data) init->cap.max_inline_data = (uint32_t)has.inline_data;
   return &qp->qp;
 }
 
@@ -767,6 +825,7 @@ static void run_all(void) {
 EXPORT int ibv_modify_qp(struct ibv_qp *of, struct ibv_qp_attr *attr, int mask) {
   OR_ERRNO;
   struct fake_qp *const qp = (struct fake_qp *)of;
+  if ((mask & IBV_QP_ACCESS_FLAGS) && (attr->qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) && !has.atomics) return EINVAL;
   if (!(mask & IBV_QP_STATE)) return EINVAL;
   switch (attr->qp_state) {
     case IBV_QPS_INIT:
@@ -834,7 +893,7 @@ static int post_one(struct fake_qp *qp, struct ibv_send_wr *wr) {
 static int post_send(struct ibv_qp *of, struct ibv_send_wr *wr, struct ibv_send_wr **bad) {
   LOCKED;
   *bad = wr;
-  if (fails(__func__)) return errno;
+  if (fails(__func__)) return fail_errno;
   for (; wr; wr = wr->next) {
     *bad = wr;
     const int result = post_one((struct fake_qp *)of, wr);
@@ -857,7 +916,7 @@ static int post_recvs(struct ring *ring, struct ibv_recv_wr *wr, struct ibv_recv
 static int post_recv(struct ibv_qp *of, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) {
   LOCKED;
   *bad = wr;
-  if (fails(__func__)) return errno;
+  if (fails(__func__)) return fail_errno;
   if (of->srq || of->state == IBV_QPS_RESET) return EINVAL;
   const int result = post_recvs(&((struct fake_qp *)of)->recvs, wr, bad);
   run_all(); /* in the error state nothing happens, as with soft-RoCE, until it is told of that state again */
@@ -867,7 +926,7 @@ static int post_recv(struct ibv_qp *of, struct ibv_recv_wr *wr, struct ibv_recv_
 static int post_srq_recv(struct ibv_srq *of, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad) {
   LOCKED;
   *bad = wr;
-  if (fails(__func__)) return errno;
+  if (fails(__func__)) return fail_errno;
   const int result = post_recvs(&((struct fake_srq *)of)->ring, wr, bad);
   run_all();
   return result;
@@ -1247,7 +1306,18 @@ EXPORT int ibv_fork_init(void) {
   return 0;
 }
 
+/* A device that has everything. */
+static void have_all(void) {
+  device.transport_type = IBV_TRANSPORT_IB;
+  strcpy(device.name, "fake0");
+  has.vendor = 0;
+  has.srqs = has.windows = 100;
+  has.atomics = 1;
+  has.inline_data = INLINE;
+}
+
 __attribute__((constructor)) static void init(void) {
+  have_all();
   const char *const none = getenv("FAKE_NO_DEVICES");
   no_devices = none && *none;
   const char *const plant = getenv("FAKE_OVERRUN");
@@ -1278,16 +1348,80 @@ CONTROL(void, failAt, jlong call, jint code) {
   failed_name[0] = '\0';
 }
 
+CONTROL(void, failNext, jstring name, jint code) {
+  LOCKED;
+  (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), fail_name);
+  fail_errno = code;
+}
+
 CONTROL(jlong, calls) {
   LOCKED;
   return calls;
 }
 
+CONTROL(jlong, sequence) {
+  LOCKED;
+  const uint64_t so_far = sequence;
+  sequence = 0;
+  return (jlong)so_far;
+}
+
 CONTROL(jstring, failed) { return (*env)->NewStringUTF(env, failed_name); }
+
+CONTROL(jstring, failedEver) { return (*env)->NewStringUTF(env, failed); }
+
+CONTROL(void, pauseAfter, jstring name) {
+  pthread_mutex_lock(&pause_lock);
+  (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), pause_name);
+  pthread_mutex_unlock(&pause_lock);
+}
+
+CONTROL(void, awaitPause) {
+  pthread_mutex_lock(&pause_lock);
+  while (!paused) pthread_cond_wait(&pause_changed, &pause_lock);
+  pthread_mutex_unlock(&pause_lock);
+}
+
+CONTROL(void, resume) {
+  pthread_mutex_lock(&pause_lock);
+  paused = 0;
+  pthread_cond_broadcast(&pause_changed);
+  pthread_mutex_unlock(&pause_lock);
+}
+
+CONTROL(void, reset) {
+  LOCKED;
+  calls = fail_at = 0;
+  fail_name[0] = failed_name[0] = '\0';
+  have_all();
+  while (async_events.first) free(events_get(&async_events, context.async_fd));
+}
+
+CONTROL(void, identify, jstring name, jint vendor) {
+  LOCKED;
+  memset(device.name, 0, sizeof device.name);
+  (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), device.name);
+  has.vendor = vendor;
+}
+
+CONTROL(void, limit, jint srqs, jint mws, jboolean atomics, jint inline_data) {
+  LOCKED;
+  has.srqs = srqs;
+  has.windows = mws;
+  has.atomics = atomics;
+  has.inline_data = inline_data;
+}
 
 CONTROL(jstring, called) { return (*env)->NewStringUTF(env, called); }
 
 CONTROL(jstring, violations) { return (*env)->NewStringUTF(env, violations); }
+
+CONTROL(void, forget, jstring name) {
+  char kind[32] = "";
+  LOCKED;
+  (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), kind);
+  for (int i = 0; i < KINDS; i++) live[i] -= !strcmp(KIND_NAMES[i], kind);
+}
 
 CONTROL(jstring, live) {
   char text[512] = "";

@@ -56,13 +56,11 @@ abstract class CmObject {
     return ended;
   }
 
-  /** The id is another object's from now on. Called holding the monitor. */
-  final long disown() {
-    final long id = pointer;
+  /** The id is another object's from now on, or its caller's to destroy. */
+  final synchronized void disown() {
     pointer = 0;
     ended = true;
     Registry.OBJECTS.remove(token);
-    return id;
   }
 
   /** There is no device for it. */
@@ -81,6 +79,11 @@ abstract class CmObject {
    * @return the number of handler calls made.
    */
   abstract int onEvent(CmEvents event);
+
+  /** Its device ends, and it with it. */
+  void endWithDevice() {
+    end();
+  }
 
   /** Destroys the id, once. A barrier: no event of it is handed over when this returned. */
   final void end() {

@@ -133,7 +133,7 @@ final class RdmaChannel implements EventChannel {
     final int ready = Poller.await(epoll, tagsAddress, posted.isEmpty() ? millis(timeoutNanos) : 0);
     Results.check(ready, "epoll_wait", NAME, "");
     int made = 0;
-    RuntimeException failure = null;
+    Throwable failure = null;
     for (int i = 0; i < ready; i++) {
       final long tag = tags.getLong(i * Long.BYTES);
       if (tag == WAKE_TAG) {
@@ -142,7 +142,7 @@ final class RdmaChannel implements EventChannel {
       } else if (sources.find(tag) instanceof Source source) {
         try {
           made += source.drain();
-        } catch (final RuntimeException e) {
+        } catch (final RuntimeException | Error e) {
           failure = Results.first(failure, e);
         }
       }
@@ -154,13 +154,11 @@ final class RdmaChannel implements EventChannel {
       }
       try {
         made += call.drain();
-      } catch (final RuntimeException e) {
+      } catch (final RuntimeException | Error e) {
         failure = Results.first(failure, e);
       }
     }
-    if (failure != null) {
-      throw failure;
-    }
+    Results.rethrow(failure);
     return made;
   }
 

@@ -95,9 +95,7 @@ final class RdmaCmId extends CmObject implements CmId {
 
   /** It was not accepted: its id stays the request's. */
   void abandon() {
-    synchronized (this) {
-      disown();
-    }
+    disown();
     device.remove(this);
   }
 

@@ -19,14 +19,14 @@ final class RdmaContext {
   private static final Map<Long, RdmaContext> CONTEXTS = new HashMap<>();
   private static final int BATCH = 16;
 
-  private final long pointer;
+  private final Long pointer; // boxed once: its removal as a key needs no memory
   private final String name;
   private final boolean iwarp;
   private final ByteBuffer attributes = Layout.allocate(Layout.DeviceAttr.SIZE);
   private final ByteBuffer records = Layout.allocate(BATCH * Layout.Async.SIZE);
   private final long recordsAddress = Verbs.address(records);
   private final List<RdmaDevice> devices = new ArrayList<>(); // under the monitor of this object
-  private final Map<RdmaChannel, Long> tags = new HashMap<>(); // likewise
+  private final Map<RdmaChannel, long[]> tags = new HashMap<>(); // likewise; of one element
   private int opened; // under the monitor of the class
 
   private RdmaContext(final long pointer) {
@@ -78,17 +78,29 @@ final class RdmaContext {
 
   /** An adapter's channel is to look at the events too; a channel looks once. */
   synchronized void add(final RdmaDevice device) {
+    devices.add(device);
     final RdmaChannel channel = device.channel();
     if (!tags.containsKey(channel)) {
-      tags.put(channel, channel.add(Verbs.asyncFd(pointer), this::drain, name));
+      final long[] tag = new long[1];
+      tags.put(channel, tag);
+      tag[0] = channel.add(Verbs.asyncFd(pointer), this::drain, name);
     }
-    devices.add(device);
   }
 
+  /** Undoes an {@link #add}, also one that came half way; needs no memory. */
   synchronized void remove(final RdmaDevice device) {
-    if (devices.remove(device)
-        && devices.stream().noneMatch(other -> other.channel() == device.channel())) {
-      device.channel().remove(tags.remove(device.channel()), Verbs.asyncFd(pointer));
+    final RdmaChannel channel = device.channel();
+    if (!devices.remove(device)) {
+      return;
+    }
+    for (int i = 0; i < devices.size(); i++) {
+      if (devices.get(i).channel() == channel) {
+        return;
+      }
+    }
+    final long[] tag = tags.remove(channel);
+    if (tag != null) {
+      channel.remove(tag[0], Verbs.asyncFd(pointer));
     }
   }
 

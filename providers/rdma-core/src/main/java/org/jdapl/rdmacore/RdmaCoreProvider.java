@@ -101,17 +101,23 @@ public final class RdmaCoreProvider implements VerbsProvider {
   private static Anchor findAnchor(final Parameters wanted, final long eventChannel) {
     int errno = VerbsException.ENODEV;
     for (final InetAddress address : addresses(wanted)) {
-      final long id = Cm.createId(eventChannel, 0);
-      Results.check(id, "create_id", NAME, "for address " + address.getHostAddress());
-      final int result = Cm.bindAddr(id, address.getAddress(), RdmaDevice.scope(address), 0);
-      final long context = result < 0 ? 0 : Cm.context(id);
-      if (context != 0 && wanted.match(Verbs.deviceName(context), Cm.port(id))) {
-        return new Anchor(id, address);
+      final long id = Results.check(Cm.createId(eventChannel, 0), "create_id", NAME, "to bind it");
+      Anchor anchor = null;
+      try {
+        final int result = Cm.bindAddr(id, address.getAddress(), RdmaDevice.scope(address), 0);
+        final long context = result < 0 ? 0 : Cm.context(id);
+        if (context != 0 && wanted.match(Verbs.deviceName(context), Cm.port(id))) {
+          anchor = new Anchor(id, address);
+          return anchor;
+        }
+        if (result < 0 && (errno == VerbsException.ENODEV || !Diagnosis.isOfNoDevice(-result))) {
+          errno = -result; // what says more than that the address is of no device
+        }
+      } finally {
+        if (anchor == null) {
+          destroy(id);
+        }
       }
-      if (result < 0 && (errno == VerbsException.ENODEV || !Diagnosis.isOfNoDevice(-result))) {
-        errno = -result; // what says more than that the address is of no device
-      }
-      destroy(id);
     }
     throw failure("bind_addr", wanted, errno);
   }

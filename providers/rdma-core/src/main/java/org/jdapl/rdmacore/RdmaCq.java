@@ -42,7 +42,9 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
     this.batch = batch;
     batchAddress = Verbs.address(batch);
     final long result = Verbs.createCq(device.context(), entries, token, device.compChannel());
-    opened(result, "create_cq", entries + " entries" + Memlock.hint(result, entries * 64L));
+    if (!opened(result)) {
+      throw notCreated(result, entries + " entries" + Memlock.hint(result, entries * 64L));
+    }
     capacity = Verbs.cqEntries(result);
   }
 

@@ -4,11 +4,9 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -91,7 +89,7 @@ final class RdmaDevice implements Device {
   private final Upcalls upcalls = new Upcalls();
 
   // Under the monitor of the objects.
-  private final Map<RdmaObject.Kind, Integer> counts = new EnumMap<>(RdmaObject.Kind.class);
+  private final int[] counts = new int[RdmaObject.Kind.values().length];
   private final Set<CmObject> ids = new LinkedHashSet<>();
   private boolean closed;
   private volatile boolean released;
@@ -215,12 +213,18 @@ final class RdmaDevice implements Device {
     }
     Results.check(count, "get_cq_event", name, "");
     int made = 0;
+    Throwable failure = null;
     for (int i = 0; i < count; i++) {
-      if (Registry.OBJECTS.find(cqTokens.getLong(i * Long.BYTES)) instanceof RdmaCq cq
-          && cq.onEvent()) {
-        made++;
+      try {
+        if (Registry.OBJECTS.find(cqTokens.getLong(i * Long.BYTES)) instanceof RdmaCq cq
+            && cq.onEvent()) {
+          made++;
+        }
+      } catch (final RuntimeException | Error e) {
+        failure = Results.first(failure, e); // the others were taken off the channel, too
       }
     }
+    Results.rethrow(failure);
     return made;
   }
 
@@ -241,18 +245,16 @@ final class RdmaDevice implements Device {
       }
     }
     int made = 0;
-    RuntimeException failure = null;
+    Throwable failure = null;
     for (int i = 0; i < count; i++) {
       cmEvents.select(i);
       try {
         made += requests[i] != null ? requests[i].deliver() : onCmEvent();
-      } catch (final RuntimeException e) {
+      } catch (final RuntimeException | Error e) {
         failure = Results.first(failure, e);
       }
     }
-    if (failure != null) {
-      throw failure;
-    }
+    Results.rethrow(failure);
     return made;
   }
 
@@ -261,19 +263,24 @@ final class RdmaDevice implements Device {
    * throw, for the ids of the events after it would be lost.
    */
   private RdmaRequest adopt() {
-    if (Registry.OBJECTS.find(cmEvents.token()) instanceof RdmaListener listener) {
-      final RdmaRequest request = new RdmaRequest(listener, cmEvents);
-      synchronized (objects) {
-        if (!closed) {
-          ids.add(request);
-          return request;
+    RdmaRequest request = null;
+    try {
+      if (Registry.OBJECTS.find(cmEvents.token()) instanceof RdmaListener listener) {
+        request = new RdmaRequest(listener, cmEvents);
+        synchronized (objects) {
+          if (!closed && ids.add(request)) {
+            return request;
+          }
         }
       }
-      request.forget(); // the end of the id rejects it
-      return null;
+    } catch (final OutOfMemoryError e) {
+      // refused as well
     }
     Cm.refuse(cmEvents.newId());
     Cm.destroyId(cmEvents.newId());
+    if (request != null) {
+      request.disown();
+    }
     return null;
   }
 
@@ -350,13 +357,13 @@ final class RdmaDevice implements Device {
     synchronized (objects) {
       checkOpen(object.kind.create);
       object.hold(object.kind.create);
-      counts.merge(object.kind, 1, Integer::sum);
+      counts[object.kind.ordinal()]++;
     }
   }
 
   /** An object is gone. Called holding the monitor of the objects. */
   void end(final RdmaObject object) {
-    counts.computeIfPresent(object.kind, (kind, count) -> count == 1 ? null : count - 1);
+    counts[object.kind.ordinal()]--;
   }
 
   @Override
@@ -390,6 +397,9 @@ final class RdmaDevice implements Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    if (limits.maxSrq() == 0) {
+      throw VerbsException.unsupported("create_srq", name);
+    }
     checkSize("create_srq", "maxWr", maxWr, 1, limits.maxSrqWr());
     checkSize("create_srq", "maxSge", maxSge, 0, limits.maxSrqSge());
     return new RdmaSrq(own("create_srq", RdmaPd.class, pd), maxWr, maxSge);
@@ -479,12 +489,17 @@ final class RdmaDevice implements Device {
 
   /** An id or a request is this device's to end; refused if the device is closed. */
   <T extends CmObject> T add(final T object) {
-    synchronized (objects) {
-      if (closed) {
-        object.forget();
+    boolean added = false;
+    try {
+      synchronized (objects) {
         checkOpen("create_id");
+        ids.add(object);
+        added = true;
       }
-      ids.add(object);
+    } finally {
+      if (!added) {
+        object.forget();
+      }
     }
     return object;
   }
@@ -568,9 +583,14 @@ final class RdmaDevice implements Device {
       if (released) {
         return;
       }
-      if (!counts.isEmpty()) {
-        final List<String> kinds = new ArrayList<>();
-        counts.forEach((kind, count) -> kinds.add(count + " " + kind.plural));
+      final List<String> kinds = new ArrayList<>();
+      for (final RdmaObject.Kind kind : RdmaObject.Kind.values()) {
+        final int count = counts[kind.ordinal()];
+        if (count > 0) {
+          kinds.add(count + " " + kind.plural);
+        }
+      }
+      if (!kinds.isEmpty()) {
         throw new VerbsException(
             "close_device",
             name,
@@ -582,7 +602,7 @@ final class RdmaDevice implements Device {
       closed = true;
     }
     upcalls.close();
-    left.forEach(CmObject::end);
+    left.forEach(CmObject::endWithDevice);
     release();
   }
 

@@ -1,9 +1,8 @@
 package org.jdapl.rdmacore;
 
 import java.nio.ByteBuffer;
-import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MemoryRegion;
@@ -12,10 +11,10 @@ import org.jdapl.verbs.MemoryRegion;
 final class RdmaMr extends RdmaObject implements MemoryRegion {
 
   /**
-   * Buffers of regions whose device is said to be gone: nobody knows that it does not write to them
-   * any more, so they are never collected.
+   * Regions that a device may write to, with their buffers. When a device is said to be gone nobody
+   * knows that it does not write any more: its regions stay here, and are never collected.
    */
-  private static final Queue<ByteBuffer> STILL_PINNED = new ConcurrentLinkedQueue<>();
+  private static final Set<RdmaMr> PINNED = ConcurrentHashMap.newKeySet();
 
   private final ByteBuffer buffer;
   private final long address;
@@ -23,15 +22,31 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
   private final int rkey;
 
   RdmaMr(final RdmaPd pd, final ByteBuffer buffer, final Set<Access> access) {
+    this(pd, buffer, bits(access));
+  }
+
+  /** All memory is there before the device counts it. */
+  private RdmaMr(final RdmaPd pd, final ByteBuffer buffer, final int access) {
     super(pd.device, Kind.MR, pd);
     this.buffer = buffer;
     address = Verbs.address(buffer);
-    final long result = Verbs.regMr(pd.pointer("reg_mr"), address, buffer.capacity(), bits(access));
-    opened(
-        result, "reg_mr", buffer.capacity() + " bytes" + Memlock.hint(result, buffer.capacity()));
+    final int length = buffer.capacity();
+    final long result = Verbs.regMr(pd.pointer("reg_mr"), address, length, access);
+    if (!opened(result)) {
+      throw notCreated(result, length + " bytes" + Memlock.hint(result, length));
+    }
     lkey = Verbs.mrLkey(result);
     rkey = Verbs.mrRkey(result);
-    device.regions.add(this);
+    boolean added = false;
+    try {
+      PINNED.add(this);
+      device.regions.add(this);
+      added = true;
+    } finally {
+      if (!added) {
+        close();
+      }
+    }
   }
 
   /** The bits of ibv_access_flags. */
@@ -80,9 +95,9 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
   int destroy(final long alive) {
     device.regions.remove(this); // before another thread's region can get the key
     final int result = Verbs.deregMr(alive);
-    if (Results.isGone(result)) {
-      STILL_PINNED.add(buffer);
-    } else if (result < 0) {
+    if (result == 0) {
+      PINNED.remove(this);
+    } else if (!Results.isGone(result)) {
       device.regions.add(this);
     }
     return result;

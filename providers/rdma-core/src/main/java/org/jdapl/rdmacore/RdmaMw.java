@@ -11,7 +11,9 @@ final class RdmaMw extends RdmaObject implements MemoryWindow {
   RdmaMw(final RdmaPd pd) {
     super(pd.device, Kind.MW, pd);
     final long result = Verbs.allocMw(pd.pointer("alloc_mw"));
-    opened(result, "alloc_mw", "a memory window");
+    if (!opened(result)) {
+      throw notCreated(result, "a memory window");
+    }
     rkey = Verbs.mwRkey(result);
   }
 

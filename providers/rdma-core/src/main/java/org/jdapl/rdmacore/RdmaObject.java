@@ -49,8 +49,8 @@ abstract class RdmaObject implements AutoCloseable {
     this.device = device;
     this.kind = kind;
     this.uses = uses;
-    token = Registry.OBJECTS.add(this);
     name = device.nameFor(kind);
+    token = Registry.OBJECTS.add(this);
     boolean begun = false;
     try {
       device.begin(this);
@@ -74,16 +74,27 @@ abstract class RdmaObject implements AutoCloseable {
     }
   }
 
-  /** The object was created, or could not be. */
-  final void opened(final long result, final String verb, final String detail) {
+  /**
+   * The object was created, or could not be. From the begin to here nothing may throw: what is said
+   * of a failure is made after it.
+   *
+   * @return whether it was created.
+   */
+  final boolean opened(final long result) {
     if (result < 0) {
       synchronized (device.objects) {
         ended = true;
       }
       letGo();
-      throw new VerbsException(verb, device.name(), (int) -result, detail);
+      return false;
     }
     pointer = result;
+    return true;
+  }
+
+  /** What to throw when the object could not be created. */
+  final VerbsException notCreated(final long result, final String detail) {
+    return new VerbsException(kind.create, device.name(), (int) -result, detail);
   }
 
   private void letGo() {
@@ -140,13 +151,19 @@ abstract class RdmaObject implements AutoCloseable {
     upcalls.close();
     final long alive = pointer;
     guard(0);
-    final int result = destroy(alive);
-    if (result < 0 && !Results.isGone(result)) {
-      guard(alive);
-      upcalls.reopen();
-      synchronized (device.objects) {
-        ended = false;
+    int result = -VerbsException.ENOMEM; // if memory runs out before the device is asked
+    try {
+      result = destroy(alive);
+    } finally {
+      if (result < 0 && !Results.isGone(result)) {
+        guard(alive);
+        upcalls.reopen();
+        synchronized (device.objects) {
+          ended = false;
+        }
       }
+    }
+    if (result < 0 && !Results.isGone(result)) {
       throw new VerbsException(kind.destroy, name, -result, "it stays as it was");
     }
     letGo();

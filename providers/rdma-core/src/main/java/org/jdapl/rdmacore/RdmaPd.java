@@ -8,7 +8,10 @@ final class RdmaPd extends RdmaObject implements ProtectionDomain {
 
   RdmaPd(final RdmaDevice device) {
     super(device, Kind.PD);
-    opened(Verbs.allocPd(device.context()), "alloc_pd", "a protection domain");
+    final long result = Verbs.allocPd(device.context());
+    if (!opened(result)) {
+      throw notCreated(result, "a protection domain");
+    }
   }
 
   @Override

@@ -54,7 +54,8 @@ final class RdmaQp extends RdmaObject implements QueuePair {
         attributes,
         new SendArea(attributes.maxSendSge()),
         srq == null ? new RecvArea(attributes.maxRecvSge()) : null,
-        new RdmaMr[SendArea.LIST * attributes.maxSendSge()]);
+        new RdmaMr[SendArea.LIST * attributes.maxSendSge()],
+        new int[1]);
   }
 
   /** All memory is there before the device counts it. */
@@ -66,7 +67,8 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final QpAttributes attributes,
       final SendArea sends,
       final RecvArea recvs,
-      final RdmaMr[] pinned) {
+      final RdmaMr[] pinned,
+      final int[] inline) {
     super(
         pd.device,
         Kind.QP,
@@ -78,7 +80,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     this.sends = sends;
     this.recvs = recvs;
     this.pinned = pinned;
-    final int[] inline = new int[1];
     final long result =
         Verbs.createQp(
             pd.pointer("create_qp"),
@@ -92,7 +93,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             attributes.maxRecvSge(),
             attributes.maxInline(),
             inline);
-    opened(result, "create_qp", attributes + Memlock.hint(result, 0));
+    if (!opened(result)) {
+      throw notCreated(result, attributes + Memlock.hint(result, 0));
+    }
     maxInline = inline[0];
     number = Verbs.qpNumber(result);
     final int init = device.initQp(result, access());

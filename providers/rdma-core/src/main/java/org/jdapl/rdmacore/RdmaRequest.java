@@ -113,6 +113,12 @@ final class RdmaRequest extends CmObject implements CmRequest {
     drop();
   }
 
+  /** As {@link #refuse}: that the consumer said no would not be true. */
+  @Override
+  void endWithDevice() {
+    refuse();
+  }
+
   private void drop() {
     end();
     left();

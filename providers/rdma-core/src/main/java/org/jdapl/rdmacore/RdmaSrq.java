@@ -19,7 +19,9 @@ final class RdmaSrq extends RdmaObject implements SharedReceiveQueue {
     super(pd.device, Kind.SRQ, pd);
     this.area = area;
     final long result = Verbs.createSrq(pd.pointer("create_srq"), token, maxWr, maxSge);
-    opened(result, "create_srq", maxWr + " receives of " + maxSge + " elements");
+    if (!opened(result)) {
+      throw notCreated(result, maxWr + " receives of " + maxSge + " elements");
+    }
   }
 
   @Override

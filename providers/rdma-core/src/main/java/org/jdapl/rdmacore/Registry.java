@@ -22,18 +22,25 @@ final class Registry {
 
   /** Adds an object. Its token is above 0. */
   synchronized long add(final Object object) {
-    final int slot = freeCount > 0 ? free[--freeCount] : used++;
+    final int slot = freeCount > 0 ? free[freeCount - 1] : used;
     final Entry[] old = entries;
     final Entry[] now = slot < old.length ? old : Arrays.copyOf(old, 2 * old.length);
     if (now != old) {
       generations = Arrays.copyOf(generations, now.length);
       free = Arrays.copyOf(free, now.length);
     }
-    generations[slot] = generations[slot] + 1 & 0x7FFFFFFF;
-    final long token = ((long) generations[slot] << 32) + slot + 1;
-    now[slot] = new Entry(token, object);
+    final int generation = generations[slot] + 1 & 0x7FFFFFFF;
+    final Entry entry = new Entry(((long) generation << 32) + slot + 1, object);
+    // All memory is there.
+    if (freeCount > 0) {
+      freeCount--;
+    } else {
+      used++;
+    }
+    generations[slot] = generation;
+    now[slot] = entry;
     entries = now; // also publishes the entry
-    return token;
+    return entry.token;
   }
 
   /** Removes an object, if it is there. */

@@ -30,11 +30,23 @@ final class Results {
   }
 
   /** Keeps the first failure, and the others with it. */
-  static RuntimeException first(final RuntimeException failure, final RuntimeException next) {
+  static Throwable first(final Throwable failure, final Throwable next) {
     if (failure == null) {
       return next;
     }
-    failure.addSuppressed(next);
+    if (failure != next) { // the virtual machine has one OutOfMemoryError for several
+      failure.addSuppressed(next);
+    }
     return failure;
+  }
+
+  /** Throws a failure that a handler threw, if there is one. */
+  static void rethrow(final Throwable failure) {
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
+    }
   }
 }

@@ -18,7 +18,7 @@ abstract class Bed {
 
   @BeforeEach
   void open() {
-    Fake.failAt(0, 0);
+    Fake.reset();
     channel = new RdmaCoreProvider().createEventChannel();
     a = Side.open(channel);
     b = Side.open(channel);

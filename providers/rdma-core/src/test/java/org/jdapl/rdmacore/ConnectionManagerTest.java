@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.rdmacore.Side.CmEvent;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.CmEventType;
@@ -14,6 +18,7 @@ import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListener;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.Device;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
@@ -276,6 +281,120 @@ class ConnectionManagerTest extends Bed {
     a.await(() -> a.has(CmEventType.REJECTED));
 
     assertThat(b.requests).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseARequestThatIsReadWhileItsDeviceCloses() throws Exception {
+    final Device c = new RdmaCoreProvider().open("address=" + Side.ADDRESS, channel);
+    final CmListener first = c.listen(0, 1, b.requests::add);
+    final CmListener second = c.listen(0, 1, b.requests::add);
+    a.own(a.connect(c.address(), second.service(), Side.PARAMETERS));
+    channel.await(0);
+    channel.await(0); // the request is under way
+    Fake.pauseAfter("rdma_destroy_id"); // of the first listener
+    final CompletableFuture<Void> closed = CompletableFuture.runAsync(c::close, Bed::start);
+    Fake.awaitPause();
+    channel.await(0);
+    Fake.resume();
+    closed.get();
+    a.await(() -> !a.events.isEmpty());
+
+    assertThat(a.events).containsExactly(new CmEvent(CmEventType.REJECTED, VENDOR_OPTION, ""));
+    assertThat(b.requests).isEmpty();
+    first.close();
+  }
+
+  @Test
+  void shouldRefuseARequestWhoseListenerIsClosedWhileItIsRead() throws Exception {
+    b.listen();
+    a.connect(b, Side.PARAMETERS);
+    channel.await(0);
+    channel.await(0);
+    Fake.pauseAfter("rdma_ack_cm_event"); // of the request
+    final CompletableFuture<Integer> awaited =
+        CompletableFuture.supplyAsync(() -> channel.await(0), Bed::start);
+    Fake.awaitPause();
+    b.listener.close();
+    Fake.resume();
+    awaited.get();
+    a.await(() -> !a.events.isEmpty());
+
+    assertThat(a.events).containsExactly(new CmEvent(CmEventType.REJECTED, VENDOR_OPTION, ""));
+    assertThat(b.requests).isEmpty();
+  }
+
+  @Test
+  void shouldNotSayThatTheConsumerRejectsWhenTheDeviceCloses() {
+    final Device c = new RdmaCoreProvider().open("address=" + Side.ADDRESS, channel);
+    final CmListener door = c.listen(0, 1, b.requests::add);
+    a.own(a.connect(c.address(), door.service(), Side.PARAMETERS));
+    a.await(() -> !b.requests.isEmpty());
+    c.close();
+    a.await(() -> !a.events.isEmpty());
+
+    assertThat(a.events).containsExactly(new CmEvent(CmEventType.REJECTED, VENDOR_OPTION, ""));
+  }
+
+  @Test
+  void shouldLeakNothingWhenADeviceClosesWhileItConnects() throws Exception {
+    b.listen();
+    for (int round = 0; round < 50; round++) {
+      final Side c = Side.open(channel);
+      final CountDownLatch begun = new CountDownLatch(1);
+      final CompletableFuture<Void> connects =
+          CompletableFuture.runAsync(
+              () -> {
+                begun.countDown();
+                try {
+                  while (true) {
+                    c.connect(b.device.address(), b.listener.service(), Side.PARAMETERS);
+                    c.qp.modifyToError(); // an exception, if it is closed
+                  }
+                } catch (final VerbsException e) {
+                  // closed, or in the error state
+                }
+              },
+              Bed::start);
+      begun.await();
+      c.close();
+      connects.get();
+    }
+  }
+
+  @Test
+  void shouldLeakNothingWhenADeviceClosesWhileItAccepts() throws Exception {
+    for (int round = 0; round < 64; round++) {
+      final Side c = Side.open(channel);
+      final Side d = Side.open(channel);
+      c.listener = c.own(c.device.listen(0, 2, request -> accept(request, c)));
+      d.connect(c, Side.PARAMETERS);
+      final AtomicInteger steps = new AtomicInteger();
+      final AtomicBoolean isOver = new AtomicBoolean();
+      final CompletableFuture<Void> awaits =
+          CompletableFuture.runAsync(
+              () -> {
+                while (!isOver.get()) {
+                  channel.await(0);
+                  steps.incrementAndGet();
+                }
+              },
+              Bed::start);
+      while (steps.get() < round % 8) {
+        Thread.onSpinWait();
+      }
+      c.close();
+      d.close();
+      isOver.set(true);
+      awaits.get();
+    }
+  }
+
+  private static void accept(final CmRequest request, final Side by) {
+    try {
+      request.accept(by.qp, Side.PARAMETERS, (id, type, status, data) -> {});
+    } catch (final VerbsException e) {
+      // the queue pair, or the device, is closed
+    }
   }
 
   @Test

@@ -3,11 +3,17 @@ package org.jdapl.rdmacore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
@@ -22,11 +28,9 @@ class EventChannelTest extends Bed {
     final Thread[] told = new Thread[1];
     final var cq = b.own(b.device.createCq(4, queue -> told[0] = Thread.currentThread()));
     cq.arm(ArmKind.NEXT);
-    final var qp =
-        b.own(
-            b.device.createQp(new org.jdapl.verbs.QpAttributes(b.pd, cq, cq, null, 1, 1, 1, 1, 0)));
+    final var qp = b.own(b.device.createQp(new QpAttributes(b.pd, cq, cq, null, 1, 1, 1, 1, 0)));
     qp.modifyToError();
-    qp.postRecv(new org.jdapl.verbs.RecvRequest(1));
+    qp.postRecv(new RecvRequest(1));
     assertThat(told[0]).isNull();
     b.await(() -> told[0] != null);
 
@@ -85,6 +89,59 @@ class EventChannelTest extends Bed {
     channel.await(0);
 
     assertThat(b.notified).isEmpty();
+  }
+
+  @Test
+  void required_T08_isAcknowledgedWhenTheHandlerOfAQueueThrows() {
+    connect();
+    final CompletionQueue throwing =
+        b.own(
+            b.device.createCq(
+                4,
+                queue -> {
+                  throw new IllegalStateException("planted");
+                }));
+    final QueuePair qp =
+        b.own(b.device.createQp(new QpAttributes(b.pd, throwing, throwing, null, 1, 1, 1, 1, 0)));
+    throwing.arm(ArmKind.NEXT);
+    b.recvCq.arm(ArmKind.NEXT);
+    qp.modifyToError();
+    qp.postRecv(new RecvRequest(1));
+    b.qp.postRecv(b.recv(1, 0, 8));
+    a.qp.postSend(a.send(2, WrOpcode.SEND, 0, 8));
+
+    assertThatThrownBy(() -> channel.await(0)).hasMessage("planted");
+    assertThat(Fake.live()).doesNotContain(" event,");
+    assertThat(b.notified).as("the other queue's event came with it").containsExactly(b.recvCq);
+  }
+
+  @Test
+  void required_T08_destroysAQueueFromTheHandlerOfAnother() {
+    connect();
+    final CompletionQueue[] pair = new CompletionQueue[2];
+    final QueuePair[] qps = new QueuePair[2];
+    final List<CompletionQueue> notified = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      pair[i] =
+          b.own(
+              b.device.createCq(
+                  4,
+                  queue -> {
+                    final int other = queue == pair[0] ? 1 : 0;
+                    notified.add(queue);
+                    qps[other].close();
+                    pair[other].close(); // its event was read, and is not to be handed over
+                  }));
+      qps[i] =
+          b.own(b.device.createQp(new QpAttributes(b.pd, pair[i], pair[i], null, 1, 1, 1, 1, 0)));
+      pair[i].arm(ArmKind.NEXT);
+      qps[i].modifyToError();
+      qps[i].postRecv(new RecvRequest(1));
+    }
+    channel.await(0);
+
+    assertThat(notified).containsExactly(pair[0]);
+    assertThat(Fake.live()).doesNotContain(" event,");
   }
 
   @Test
