@@ -12,6 +12,7 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   private final Kind kind;
   private final String reason;
   private long count = 1;
+  private boolean inUpcall;
 
   AsyncEventImpl(final AsyncSlot slot, final DatObject from, final Kind kind, final String reason) {
     super(EventStream.ASYNC, from);
@@ -26,12 +27,42 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   }
 
   /**
-   * It is to be handed out, and counts no more.
+   * It counts no more, for it leaves its lane.
    *
    * @return false if it was withdrawn.
    */
   boolean take() {
     return slot.take(this);
+  }
+
+  /**
+   * As {@link #take}, to be handed out: from before it leaves until its handler returned, a close
+   * of its endpoint waits.
+   */
+  boolean takeForUpcall() {
+    final EndpointDrain drain = drain();
+    if (drain == null) {
+      return take();
+    }
+    drain.upcallStarts();
+    inUpcall = take();
+    if (!inUpcall) {
+      drain.upcallReturns();
+    }
+    return inUpcall;
+  }
+
+  private EndpointDrain drain() {
+    return from() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
+  }
+
+  @Override
+  void release() {
+    super.release();
+    if (inUpcall) {
+      inUpcall = false;
+      drain().upcallReturns();
+    }
   }
 
   @Override

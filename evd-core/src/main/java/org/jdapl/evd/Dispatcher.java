@@ -197,6 +197,15 @@ final class Dispatcher implements Runnable {
     }
   }
 
+  /**
+   * Reads its channel while a handler keeps it from doing so. Called by the reaper.
+   *
+   * @return whether one does.
+   */
+  boolean readInstead() {
+    return idle.lookInstead();
+  }
+
   /** The stack of its thread. */
   Throwable whereItIs() {
     final Throwable where = new Throwable(name + " is here");
@@ -281,7 +290,7 @@ final class Dispatcher implements Runnable {
   }
 
   private boolean work() {
-    boolean worked = idle.look(0) > 0;
+    boolean worked = idle.look() > 0;
     timeIsKnown = false;
     for (int tokens = readyAnywhere.size(); tokens > 0; tokens--) { // not those they make
       final EvdImpl anywhere = readyAnywhere.poll();

@@ -131,13 +131,14 @@ final class EndpointDrain {
   }
 
   /**
-   * An upcall outside of a turn, of MANY or a dequeue, gets an event of the endpoint. Of the turn.
+   * An upcall outside of a turn, of MANY or a dequeue, gets an event of the endpoint, or any upcall
+   * an async error of it. Of the turn.
    */
   void upcallStarts() {
     upcalls.incrementAndGet();
   }
 
-  /** An upcall outside of a turn returned: each part of the close may have waited for that. */
+  /** Such an upcall returned: each part of the close may have waited for that. */
   void upcallReturns() {
     if (upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED) {
       for (final EvdImpl evd : endpoint.evds()) {
@@ -148,7 +149,8 @@ final class EndpointDrain {
 
   /** All parts are done. By the reaper. */
   private void finish() {
-    if (connection.isBusy()) {
+    endpoint.ia().withdraw(endpoint.asyncSlot(), droppedEvents);
+    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
       if (late) {
         report(); // what a call that does not return can reach is not destroyed before it returns
       }
@@ -171,7 +173,6 @@ final class EndpointDrain {
 
   private void report() {
     if (!closed.isDone()) {
-      endpoint.ia().withdraw(endpoint.asyncSlot(), droppedEvents);
       final WorkQueue receives = endpoint.receives();
       final WorkQueue requests = endpoint.requests();
       final List<DrainReport.Request> open = new ArrayList<>(receives.report());

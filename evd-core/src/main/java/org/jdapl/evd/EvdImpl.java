@@ -833,7 +833,8 @@ final class EvdImpl implements Evd {
     } else if (Dispatcher.isInTurnOf(this)) {
       settle();
       setPolicy(to, policy, call);
-    } else if (takeTurn(EvdState.TAKE) >= 0) {
+    } else if (takeTurn(Dispatcher.isInUpcallOf(this) ? EvdState.TAKE_INSIDE : EvdState.TAKE)
+        >= 0) {
       try {
         settle();
         setPolicy(to, policy, call);

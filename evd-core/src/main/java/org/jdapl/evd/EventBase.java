@@ -33,7 +33,7 @@ abstract class EventBase implements Event {
   }
 
   /** The handler returned. */
-  final void release() {
+  void release() {
     live = false;
   }
 

@@ -4,6 +4,7 @@ import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -31,8 +32,13 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   private final Queue<EvdImpl> readyAnywhere;
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
   private final AtomicLong sleeps = new AtomicLong();
+  private final AtomicBoolean reading = new AtomicBoolean();
+  private final AtomicLong looks = new AtomicLong();
   private volatile boolean stopped;
   private long faults;
+
+  /** Of the reaper. */
+  private long looksSeen = -1;
 
   /**
    * A wait.
@@ -65,7 +71,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
         if (channel == null) {
           Thread.onSpinWait();
         } else {
-          look(0);
+          look();
         }
       }
       return cursor.get();
@@ -77,11 +83,16 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       }
       Thread.onSpinWait();
     }
-    sleeper.set(Thread.currentThread());
-    if (!isWorkThere(sequence, cursor)) {
-      sleep();
+    beginReading(); // before it can be woken: who reads instead of it would take the wake-up
+    try {
+      sleeper.set(Thread.currentThread());
+      if (!isWorkThere(sequence, cursor)) {
+        sleep();
+      }
+      sleeper.set(null);
+    } finally {
+      reading.set(false);
     }
-    sleeper.set(null);
     return cursor.get();
   }
 
@@ -100,19 +111,56 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
     if (channel == null) {
       LockSupport.parkNanos(this, LONGEST_SLEEP);
     } else {
-      look(LONGEST_SLEEP);
+      read(LONGEST_SLEEP);
     }
   }
 
   /**
-   * Looks into the channel, if there is one; by the dispatcher. A channel that fails costs time.
+   * Looks into the channel, if there is one and nobody else reads it. By the dispatcher.
    *
    * @return how many handlers were called.
    */
-  int look(final long timeoutNanos) {
-    if (channel == null) {
+  int look() {
+    if (channel == null || !reading.compareAndSet(false, true)) {
       return 0;
     }
+    looks.lazySet(looks.getPlain() + 1);
+    try {
+      return read(0);
+    } finally {
+      reading.set(false);
+    }
+  }
+
+  /**
+   * Looks into the channel if the dispatcher did not since the last call, because a handler keeps
+   * it: others may wait for what is there. By the reaper.
+   *
+   * @return whether the dispatcher is kept.
+   */
+  boolean lookInstead() {
+    final long now = looks.get();
+    final boolean kept = now == looksSeen;
+    looksSeen = now;
+    if (channel == null || !kept || !reading.compareAndSet(false, true)) {
+      return false;
+    }
+    try {
+      read(0);
+      return true;
+    } finally {
+      reading.set(false);
+    }
+  }
+
+  private void beginReading() {
+    while (channel != null && !reading.compareAndSet(false, true)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** A channel that fails costs time. */
+  private int read(final long timeoutNanos) {
     try {
       return channel.await(timeoutNanos);
     } catch (final RuntimeException e) {

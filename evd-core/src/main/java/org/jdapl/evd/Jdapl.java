@@ -55,6 +55,7 @@ public final class Jdapl implements AutoCloseable {
   private static final Duration WATCH_PERIOD = Duration.ofMillis(250);
   private static final Duration GRACE = Duration.ofSeconds(1);
   private static final Duration FOR_EVER = Duration.ofDays(10_000);
+  private static final Duration READ_PERIOD = Duration.ofMillis(5);
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(20);
 
   private final VerbsProvider provider;
@@ -69,6 +70,7 @@ public final class Jdapl implements AutoCloseable {
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
   private final AtomicInteger adapters = new AtomicInteger();
+  private boolean isReading; // of the reaper
 
   private Jdapl(final Builder builder) {
     provider = builder.provider;
@@ -116,7 +118,24 @@ public final class Jdapl implements AutoCloseable {
         dispatcher.watch();
       }
     }
+    if (!byHand && !isReading) {
+      readInstead();
+    }
     watchdog.look();
+  }
+
+  /**
+   * While a handler keeps a dispatcher, nobody reads its channel, and events in there wait that are
+   * other dispatchers'. Runs on the reaper.
+   */
+  private void readInstead() {
+    isReading = false;
+    for (final Dispatcher dispatcher : dispatchers) {
+      isReading |= dispatcher.readInstead();
+    }
+    if (isReading) {
+      reaper.schedule(READ_PERIOD, this::readInstead);
+    }
   }
 
   /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */

@@ -284,7 +284,7 @@ final class Merger {
           return true;
         }
       } else if (polled instanceof AsyncEventImpl event) {
-        if (event.take()) {
+        if (event.takeForUpcall()) {
           to.set(event, evd, event.from());
           return true;
         }

@@ -45,6 +45,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.AllocationTest",
           "org.jdapl.evd.ProviderFailureTest",
           "org.jdapl.evd.ProviderRegressionTest",
+          "org.jdapl.evd.SerializerRegressionTest",
           "org.jdapl.evd.WatchdogTest",
           "org.jdapl.evd.DeviceLossTest",
           "org.jdapl.verbs.RearmAdapterTest");

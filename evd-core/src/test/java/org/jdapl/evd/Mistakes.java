@@ -499,6 +499,12 @@ final class Mistakes {
                 + "      ended = false;\n"
                 + "      offerEnd("),
         Mistake.of(
+            "M05",
+            "a close does not wait for who handles an async error of its endpoint",
+            "EndpointDrain.java",
+            "    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {",
+            "    if (connection.isBusy()) {"),
+        Mistake.of(
                 "M05",
                 "a dead endpoint's completions are given to the next one",
                 "EndpointTable.java",

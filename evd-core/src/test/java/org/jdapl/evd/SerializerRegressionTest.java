@@ -265,6 +265,34 @@ class SerializerRegressionTest {
   }
 
   @Test
+  void required_M05_theCloseWaitsForAnAsyncErrorThatIsBeingHandedOut() {
+    final HookedBed bed = new HookedBed();
+    bed.connected();
+    bed.provider.fail(0, AsyncType.QP_FATAL);
+    bed.settle();
+    final IaImpl ia = (IaImpl) bed.ia;
+    final CompletableFuture<DrainReport> close =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    boolean worked = true;
+    while (worked) { // nothing of it is left but what the reaper is to do
+      worked = ia.runtime().nextDispatcher().round();
+    }
+    final EventHandler closing =
+        HookedBed.on(
+            event -> {
+              assertThat(ia.reaper().round()).isTrue();
+              assertThat(close).as("while this handler runs").isNotDone();
+            });
+    assertThat(ia.asyncEvd().dequeue(closing)).isEqualTo(Outcome.SUCCESS);
+    bed.clock.advance(Duration.ofMillis(1));
+    bed.settle();
+    assertThat(close).isDone();
+    assertThat(close.join().events())
+        .as("what was handed out is not reported")
+        .noneMatch(AsyncEvent.class::isInstance);
+  }
+
+  @Test
   void shouldEndTheCloseOfAnEndpointWhenItsConnectEvdWaitsForAHandlerOfAnotherEvd() {
     final EndpointImpl endpoint =
         (EndpointImpl)

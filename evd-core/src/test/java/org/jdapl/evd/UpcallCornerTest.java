@@ -83,6 +83,19 @@ class UpcallCornerTest {
   }
 
   @Test
+  void required_U06_onNewInsideAnUpcallOfManyHoldsWhatIsThere() {
+    final Changing bed = new Changing(1);
+    bed.change = () -> bed.evd.upcall(bed, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+    bed.post(3);
+    bed.evd.upcall(bed, Concurrency.many(2), Invoke.ON_ANY);
+    bed.settle();
+    assertThat(bed.payloads).hasSize(1);
+    bed.post(1);
+    bed.settle();
+    assertThat(bed.payloads).hasSize(4);
+  }
+
+  @Test
   void required_U06_aNotificationThatBringsNoEventLetsNothingGo() {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 4);
     bed.connect();

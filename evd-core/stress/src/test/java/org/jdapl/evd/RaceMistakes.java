@@ -207,9 +207,10 @@ final class RaceMistakes {
             "a dispatcher looks, and announces itself as sleeper then",
             "POST x SLEEP",
             "IdleWait.java",
-            "    sleeper.set(Thread.currentThread());\n    if (!isWorkThere(sequence, cursor)) {\n",
-            "    if (!isWorkThere(sequence, cursor)) {\n"
-                + "      sleeper.set(Thread.currentThread());\n"),
+            "      sleeper.set(Thread.currentThread());\n"
+                + "      if (!isWorkThere(sequence, cursor)) {\n",
+            "      if (!isWorkThere(sequence, cursor)) {\n"
+                + "        sleeper.set(Thread.currentThread());\n"),
         planted(
             "a token that any dispatcher may take wakes none",
             "MANY x SLEEP",

@@ -4,14 +4,15 @@ package org.jdapl.verbs;
  * Where an idle dispatcher sleeps so that an event reaches its handler without a hop between
  * threads (ibv_comp_channel and rdma_event_channel in one).
  *
- * <p>One thread calls {@link #await}; {@link #wakeup} may be called from any thread.
+ * <p>One thread at a time calls {@link #await}, not always the same; {@link #wakeup} may be called
+ * from any thread.
  */
 public interface EventChannel extends AutoCloseable {
 
   /**
    * Waits until something happened on a device of this channel, {@link #wakeup} was called, or the
-   * time is over; then calls the handlers of all that happened, on this thread, and acknowledges
-   * each event when its handler returned. May return early for no reason.
+   * time is over; then calls the handlers of all that happened, on the caller's thread, and
+   * acknowledges each event when its handler returned. May return early for no reason.
    *
    * @param timeoutNanos how long to wait at most; 0 looks and returns at once.
    * @return the number of handler calls made.
