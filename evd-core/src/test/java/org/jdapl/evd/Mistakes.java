@@ -407,7 +407,7 @@ final class Mistakes {
                 "      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);\n"
                     + "      if (!ia.runtime().isOver(deadline)) {\n"
                     + "        return waitInTurn(own, threshold,"
-                    + " ia.runtime().deadline(Duration.ofMillis(50)));\n"
+                    + " ia.runtime().deadline(Duration.ofMillis(500)));\n"
                     + "      }"),
             Mistake.of(
                 "W03",

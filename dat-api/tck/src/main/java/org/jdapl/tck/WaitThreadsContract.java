@@ -35,9 +35,10 @@ public abstract class WaitThreadsContract extends Contract {
   /** Longer than the bench waits for anything. */
   private static final Duration LONG = Duration.ofMinutes(2);
 
-  private static final Duration SHORT = Duration.ofMillis(50);
+  /** So long that a trickle which extends it is not held up for as much. */
+  private static final Duration SHORT = Duration.ofMillis(500);
 
-  /** Less than the time of a wait; so much that it takes long until enough came. */
+  /** So slow that a wait which does not heed its deadline goes on for long. */
   private static final long TRICKLE = TimeUnit.MILLISECONDS.toNanos(10);
 
   private static final EventHandler NOBODY = new EventHandler() {};
