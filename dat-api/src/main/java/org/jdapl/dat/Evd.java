@@ -18,6 +18,24 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Evd extends DatObject {
 
+  /** What keeps upcalls from running into each other, and signals from being lost. */
+  enum Guard {
+    /**
+     * One word that is changed atomically. It is right whoever signals: posters on any threads, a
+     * provider that notifies from several threads at once or inside a verb, any number of
+     * dispatchers.
+     */
+    ATOMIC
+  }
+
+  /**
+   * Which guard it uses (dat_evd_query has no such field). It follows from all who may signal. Any
+   * thread may post, so it is ATOMIC for every EVD of this version.
+   *
+   * @return the guard; it stays the same.
+   */
+  Guard guard();
+
   /**
    * How many completions, connection requests and software events it holds, each on its own.
    *

@@ -211,4 +211,12 @@ public interface EvdStatistics {
    * @return how many.
    */
   long mostCompletions();
+
+  /**
+   * What was counted, in one line; without what is zero.
+   *
+   * @return a line such as {@code sim0/evd-1: 9 completions, 2 connections, 4 upcalls}.
+   */
+  @Override
+  String toString();
 }

@@ -35,11 +35,12 @@ final class Counters {
   static final int SLOW_TURNS = 22;
   static final int SLOW_TURN_WARNINGS = 23;
   static final int LONGEST_TURN = 24;
-
-  /** The first of those of {@link FaultLog.Call}, the last ones. */
   static final int POLL_FAULTS = 25;
+  static final int FLUSH_FAULTS = 26;
+  static final int DRAIN_FAULTS = 27;
+  static final int CLOSE_FAULTS = 28;
 
-  private static final int COUNT = POLL_FAULTS + FaultLog.Call.values().length;
+  private static final int COUNT = 29;
 
   private final AtomicLongArray values = new AtomicLongArray(COUNT);
 

@@ -1248,6 +1248,11 @@ final class EvdImpl implements Evd {
   }
 
   @Override
+  public Guard guard() {
+    return Guard.ATOMIC; // EvdState, which is all that a signal or a turn goes by
+  }
+
+  @Override
   public int length() {
     return length;
   }

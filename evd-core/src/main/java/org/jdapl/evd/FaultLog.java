@@ -23,13 +23,15 @@ final class FaultLog {
 
   /** What a provider was asked for when it failed; each is counted on its own. */
   enum Call {
-    POLL,
-    FLUSH,
-    DRAIN,
-    CLOSE;
+    POLL(Counters.POLL_FAULTS),
+    FLUSH(Counters.FLUSH_FAULTS),
+    DRAIN(Counters.DRAIN_FAULTS),
+    CLOSE(Counters.CLOSE_FAULTS);
 
-    private int counter() {
-      return Counters.POLL_FAULTS + ordinal();
+    private final int counter;
+
+    Call(final int counter) {
+      this.counter = counter;
     }
   }
 
@@ -125,7 +127,7 @@ final class FaultLog {
   String onProviderFault(
       final Call call, final Object object, final String problem, final Throwable cause) {
     final String what = call.name().toLowerCase(Locale.ROOT) + " of " + object + " " + problem;
-    final long count = counters.incrementShared(call.counter());
+    final long count = counters.incrementShared(call.counter);
     if (isPowerOfTwo(count)) {
       LOGGER.error("{}: {} (fault {} of its kind at this EVD)", evd.name(), what, count, cause);
     }

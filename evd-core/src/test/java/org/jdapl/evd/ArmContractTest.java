@@ -822,7 +822,7 @@ class ArmContractTest {
       bed.enableQuiet();
       cqs.add(bed.cq());
       bed.renew(CompletionFlags.DEFAULT);
-      final long next = 2 + 3 * i;
+      final long next = 2 + 3L * i;
       bed.postReceives(bed.receiver, 1);
       bed.settle();
       cqs.add(bed.cq());

@@ -152,6 +152,13 @@ final class Mistakes {
                     + "  }\n\n"
                     + "  boolean isByHand() {"),
         Mistake.of(
+                "U12",
+                "the guard is a plain word",
+                "EvdState.java",
+                "      if (WORD.compareAndSet(this, before, after)) {",
+                "      Thread.yield(); // the gap is short\n      if (before >= 0) {\n        word = after;")
+            .withThreads(),
+        Mistake.of(
                 "U03",
                 "going idle forgets what was signalled since",
                 "EvdState.java",

@@ -69,7 +69,11 @@ record SimCase(
 
     SimModel model() {
       final SolicitedSupport solicited =
-          SolicitedSupport.values()[second.ordinal() % SolicitedSupport.values().length];
+          switch (second) {
+            case IGNORED, UNKNOWN -> SolicitedSupport.FULL;
+            case COUNTED -> SolicitedSupport.NO_ERRORS;
+            case OVERWRITES -> SolicitedSupport.UNSUPPORTED;
+          };
       return push.of(
           SimModel.DEFAULT
               .withArm(arm)

@@ -97,6 +97,29 @@ public abstract class UpcallThreadsContract extends Contract {
   }
 
   @Test
+  void required_U12_theGuardThatAnEvdNamesHoldsWhoeverSignals() {
+    final Evd evd = softwareEvd(8192);
+    final Recorder seen = recorder(evd);
+    final Runnable poster = () -> postMany(evd, 2000);
+    evd.upcall(seen);
+
+    inParallel(
+        poster,
+        poster,
+        poster,
+        () -> {
+          for (int i = 0; i < 500; i++) {
+            evd.disable();
+            evd.upcall(seen);
+          }
+        });
+    awaitCount(seen, 6000, "all posts, from three threads, while another changes the policy");
+
+    assertThat(seen.most()).as(why("one upcall at a time")).isEqualTo(1);
+    assertThat(evd.guard()).as(why("three threads post to it")).isEqualTo(Evd.Guard.ATOMIC);
+  }
+
+  @Test
   void required_U03_aBurstFromSeveralThreadsNeedsNoFurtherSignal() {
     final Evd evd = softwareEvd(4096);
     final Recorder seen = recorder(evd);
