@@ -645,6 +645,7 @@ final class EvdImpl implements Evd {
       checkTaken(takeTurn(EvdState.AWAIT), "await");
       final Outcome outcome;
       try {
+        checkThreshold(threshold); // it may have been resized
         outcome = waitInTurn(own, threshold, deadline);
       } finally {
         waiter = null;
@@ -668,14 +669,19 @@ final class EvdImpl implements Evd {
     if (to == null) {
       throw Misuse.argument(1, name + ".await: the handler is null");
     }
-    if (threshold < 1 || threshold > length) {
-      throw Misuse.argument(
-          2, name + ".await: threshold " + threshold + " is not within 1.." + length);
-    }
+    checkThreshold(threshold);
     if (timeout == null || timeout.isNegative()) {
       throw Misuse.argument(3, name + ".await: timeout " + timeout + " is not a time");
     }
     Misuse.checkMayWait(name);
+  }
+
+  private void checkThreshold(final int threshold) {
+    final int most = length;
+    if (threshold < 1 || threshold > most) {
+      throw Misuse.argument(
+          2, name + ".await: threshold " + threshold + " is not within 1.." + most);
+    }
   }
 
   /**
@@ -1036,23 +1042,33 @@ final class EvdImpl implements Evd {
   public void resize(final int to) {
     checkOpen("resize");
     ia.checkLength(to, name + ".resize");
-    if ((state.get() & EvdState.WAITER) != 0) {
-      throw waited("resize");
-    }
     synchronized (this) {
-      if (to < reserved || !lane.resize(length, to)) {
+      if (hasWaiter()) {
+        throw waited("resize");
+      }
+      final int from = length;
+      if (to < reserved || !lane.resize(from, to)) {
         throw Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
             name
                 + ".resize: it keeps its length "
-                + length
+                + from
                 + ", because "
                 + (to < reserved
                     ? reserved + " completions are reserved for its endpoints"
                     : "more than " + to + " software events or connection requests wait"));
       }
       length = to;
+      if (to < from && hasWaiter()) { // it came before this length, and may want more
+        lane.resize(to, from);
+        length = from;
+        throw waited("resize");
+      }
     }
+  }
+
+  private boolean hasWaiter() {
+    return (state.get() & EvdState.WAITER) != 0;
   }
 
   synchronized void releaseRoom(final int completions) {

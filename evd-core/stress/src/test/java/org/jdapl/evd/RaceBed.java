@@ -271,13 +271,17 @@ final class RaceBed {
     mustReturn = waits;
   }
 
-  /** Ends its wait, and allows others. */
+  /** Ends its wait, and allows others; a few times, since an event may end it as well. */
   void evict() {
-    final boolean waits = isWaitedFor();
-    unwaitable = true;
-    evd.setUnwaitable();
-    evd.clearUnwaitable();
-    mustReturn = waits;
+    for (int round = 0; round < ROUNDS; round++) {
+      final boolean waits = isWaitedFor();
+      unwaitable = true;
+      evd.setUnwaitable();
+      evd.clearUnwaitable();
+      if (waits) {
+        mustReturn = true;
+      }
+    }
   }
 
   /** Looks a few times whether a thread waits: seldom is there one from the start. */
