@@ -157,7 +157,7 @@ final class RdmaDevice implements Device {
         context.attribute(DeviceAttr.MAX_QP_INIT_RD_ATOM),
         iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA,
         iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA,
-        iwarp ? Cm.PRIVATE_DATA : IB_REJECT_DATA);
+        iwarp ? Cm.PRIVATE_DATA - IwarpReject.TAG_BYTES : IB_REJECT_DATA);
   }
 
   /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
@@ -190,6 +190,10 @@ final class RdmaDevice implements Device {
 
   long context() {
     return context.pointer();
+  }
+
+  boolean isIwarp() {
+    return context.isIwarp();
   }
 
   boolean hasAtomics() {

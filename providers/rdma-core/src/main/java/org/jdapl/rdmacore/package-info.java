@@ -59,7 +59,9 @@
  *   <li>Over InfiniBand and RoCE private data arrives padded with zeros: 56 bytes of a connect, 196
  *       of an accept, 148 of a reject.
  *   <li>A reject that is not the consumer's arrives as status 35 without private data, the only
- *       other reason that the kernel sends for a program.
+ *       other reason that the kernel sends for a program. iWARP has no reasons: a consumer's is
+ *       tagged there, with the four bytes that DAPL puts in front, so that DAPL peers understand it
+ *       and are understood; any other reject arrives as ECONNREFUSED or ECONNRESET.
  *   <li>Inline data must lie in registered regions, since this process reads it.
  *   <li>Fork support (ibv_fork_init) and moderation (ibv_modify_cq) are never asked for.
  * </ul>
