@@ -1361,6 +1361,12 @@ __attribute__((constructor)) static void init(void) {
   events_init(&async_events);
 }
 
+/* A system call of the library: see syscalls.c. */
+EXPORT int fake_fails(const char *name) {
+  LOCKED;
+  return fails(name);
+}
+
 /* What Java controls: class Fake. */
 
 #define CONTROL(type, name, ...) \
