@@ -1,15 +1,20 @@
 package org.jdapl.rdmacore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.AbstractSet;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jdapl.rdmacore.jni.NativeLibrary;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,6 +108,45 @@ class InjectedErrorTest {
     final Set<String> canFail = calls();
     canFail.removeAll(CANNOT_FAIL);
     assertThat(failed).as("calls that failed in turn").containsAll(canFail);
+  }
+
+  @Test
+  void shouldLeakNothingWhenMemoryRunsOut() throws Exception {
+    final Child.Result result =
+        new Child().option("-XX:MaxDirectMemorySize=2m").run(ShortOfMemory.class);
+
+    assertThat(result.output()).endsWith("all is well\n").doesNotContain(" failed 0 times");
+    assertThat(result.lines()).hasSize(5);
+    assertThat(result.status()).isZero();
+  }
+
+  @Test
+  void shouldLeakNothingWhenMemoryRunsOutOnceTheDeviceCounts() {
+    final EventChannel channel = new RdmaCoreProvider().createEventChannel();
+    try (Side side = Side.open(channel)) {
+      final String before = Fake.live();
+      final Set<Access> rights =
+          new AbstractSet<>() {
+            @Override
+            public Iterator<Access> iterator() {
+              throw new OutOfMemoryError("planted");
+            }
+
+            @Override
+            public int size() {
+              return 1;
+            }
+
+            @Override
+            public boolean contains(final Object right) {
+              return right == Access.LOCAL_WRITE;
+            }
+          };
+      assertThatThrownBy(() -> side.device.regMr(side.pd, side.buffer, rights))
+          .hasMessage("planted");
+      assertThat(Fake.live()).isEqualTo(before);
+    } // which closes the domain and the device: neither counts a region
+    channel.close();
   }
 
   private static Path library(final String variant) {
