@@ -67,7 +67,7 @@ class IwarpTest extends Bed {
   }
 
   @Test
-  void required_C02_tellsTheConsumersRejectFromAnother() {
+  void shouldTellTheConsumersRejectFromAnotherByItsTag() {
     b.listen();
     request("").reject(CmHandler.CONSUMER_REJECT, ByteBuffer.wrap(bytes("no")));
     assertThat(answer())
@@ -82,7 +82,7 @@ class IwarpTest extends Bed {
   }
 
   @Test
-  void required_C02_understandsTheRejectsOfOtherPrograms() {
+  void shouldUnderstandTheRejectsOfOtherPrograms() {
     b.listen();
     assertThat(rejectRaw("\2\0\2\1no")).as("of DAPL").isEqualTo("no");
     assertThat(rejectRaw("\2\0\2\1")).as("of DAPL, saying nothing").isEmpty();
@@ -103,7 +103,7 @@ class IwarpTest extends Bed {
   }
 
   @Test
-  void required_C02_leavesRoomForTheTag() {
+  void shouldLeaveRoomForTheTagOfAReject() {
     b.listen();
     final int limit = b.device.limits().rejectPrivateData();
     final CmRequest request = request("");
