@@ -959,6 +959,24 @@ static int bind_mw(struct ibv_qp *of, struct ibv_mw *window, struct ibv_mw_bind 
 
 /* The connection manager. */
 
+static int is_iwarp(void) { return device.transport_type == IBV_TRANSPORT_IWARP; }
+
+/* InfiniBand pads private data, iWARP does not. */
+static uint8_t padded(const struct rdma_conn_param *param, uint8_t length) {
+  return is_iwarp() ? param->private_data_len : length;
+}
+
+/* iWARP has no reasons. */
+static int reason(int infiniband) { return !is_iwarp() ? infiniband : infiniband == 8 ? -ECONNRESET : -ECONNREFUSED; }
+
+/* With iWARP the device connects the queue pair itself. */
+static void connect_by_device(uint32_t number, uint32_t peer) {
+  struct fake_qp *const qp = qps[number % KEYS];
+  if (!qp || qp->qp.qp_num != number || qp->qp.state == IBV_QPS_ERR) return;
+  qp->peer = peer;
+  qp->qp.state = IBV_QPS_RTS;
+}
+
 enum cm_state { IDLE, LISTENING, CONNECTING, REQUESTED, ACCEPTED, RESPONDED, CONNECTED, DREQ_SENT, DREQ_RECEIVED, OVER };
 
 struct fake_event_channel {
@@ -1065,7 +1083,7 @@ static void forget_unread(struct fake_id *listener) {
     struct rdma_cm_event *const event = &((struct cm_item *)item)->event;
     if (event->listen_id == &listener->id) {
       struct fake_id *const unread = (struct fake_id *)event->id;
-      if (unread->peer) cm_event(unread->peer, NULL, RDMA_CM_EVENT_REJECTED, 8, NULL, 0);
+      if (unread->peer) cm_event(unread->peer, NULL, RDMA_CM_EVENT_REJECTED, reason(8), NULL, 0);
       event->id = &listener->id;
       forget(unread);
     }
@@ -1083,7 +1101,7 @@ EXPORT int rdma_destroy_id(struct rdma_cm_id *of) {
     cm_event(peer, NULL, RDMA_CM_EVENT_DISCONNECTED, 0, NULL, 0);
   } else if (peer && (id->state == REQUESTED || id->state == RESPONDED || id->state == ACCEPTED)) {
     peer->state = OVER;
-    cm_event(peer, NULL, RDMA_CM_EVENT_REJECTED, 28, NULL, 0);
+    cm_event(peer, NULL, RDMA_CM_EVENT_REJECTED, reason(28), NULL, 0);
   }
   struct fake_event_channel *const channel = (struct fake_event_channel *)of->channel;
   events_purge(&channel->events, of->channel->fd, cm_is_of, of);
@@ -1181,7 +1199,7 @@ EXPORT int rdma_connect(struct rdma_cm_id *of, struct rdma_conn_param *param) {
     listener = listener->next;
   if (!listener) {
     id->state = OVER;
-    cm_event(id, NULL, RDMA_CM_EVENT_REJECTED, 8, NULL, 0);
+    cm_event(id, NULL, RDMA_CM_EVENT_REJECTED, reason(8), NULL, 0);
     return 0;
   }
   struct fake_id *const request = new_id(listener->id.channel, listener->id.context);
@@ -1194,7 +1212,7 @@ EXPORT int rdma_connect(struct rdma_cm_id *of, struct rdma_conn_param *param) {
   request->peer = id;
   request->peer_qp_num = param->qp_num;
   id->peer = request;
-  cm_event(request, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, param, 56);
+  cm_event(request, listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0, param, padded(param, 56));
   return 0;
 }
 
@@ -1206,6 +1224,13 @@ EXPORT int rdma_accept(struct rdma_cm_id *of, struct rdma_conn_param *param) {
   if (!id->peer || id->peer->state != CONNECTING) {
     id->state = OVER;
     cm_event(id, NULL, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
+    return 0;
+  }
+  if (is_iwarp()) {
+    id->state = id->peer->state = CONNECTED;
+    connect_by_device(id->peer->qp_num, param->qp_num);
+    cm_event(id->peer, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, param, param->private_data_len);
+    cm_event(id, NULL, RDMA_CM_EVENT_ESTABLISHED, 0, NULL, 0);
     return 0;
   }
   id->peer->state = RESPONDED;
@@ -1226,11 +1251,11 @@ EXPORT int rdma_establish(struct rdma_cm_id *of) {
   return 0;
 }
 
-static int say_no(struct fake_id *id, int reason, const void *data, uint8_t length) {
+static int say_no(struct fake_id *id, int why, const void *data, uint8_t length) {
   if (!id->peer || (id->state != REQUESTED && id->state != RESPONDED)) return refuse(EINVAL);
   const struct rdma_conn_param param = {.private_data = data, .private_data_len = length};
   id->peer->state = OVER;
-  cm_event(id->peer, NULL, RDMA_CM_EVENT_REJECTED, reason, &param, 148);
+  cm_event(id->peer, NULL, RDMA_CM_EVENT_REJECTED, reason(why), &param, padded(&param, 148));
   id->state = OVER;
   return 0;
 }
@@ -1309,6 +1334,7 @@ EXPORT int ibv_fork_init(void) {
 /* A device that has everything. */
 static void have_all(void) {
   device.transport_type = IBV_TRANSPORT_IB;
+  memset(device.name, 0, sizeof device.name);
   strcpy(device.name, "fake0");
   has.vendor = 0;
   has.srqs = has.windows = 100;
@@ -1333,6 +1359,12 @@ __attribute__((constructor)) static void init(void) {
   context.ops.dealloc_mw = dealloc_mw;
   context.ops.bind_mw = bind_mw;
   events_init(&async_events);
+}
+
+/* A system call of the library: see syscalls.c. */
+EXPORT int fake_fails(const char *name) {
+  LOCKED;
+  return fails(name);
 }
 
 /* What Java controls: class Fake. */
@@ -1402,6 +1434,11 @@ CONTROL(void, identify, jstring name, jint vendor) {
   memset(device.name, 0, sizeof device.name);
   (*env)->GetStringUTFRegion(env, name, 0, (*env)->GetStringLength(env, name), device.name);
   has.vendor = vendor;
+}
+
+CONTROL(void, speakIwarp) {
+  LOCKED;
+  device.transport_type = IBV_TRANSPORT_IWARP;
 }
 
 CONTROL(void, limit, jint srqs, jint mws, jboolean atomics, jint inline_data) {

@@ -1,9 +1,5 @@
 package org.jdapl.rdmacore;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -31,10 +27,8 @@ import org.jdapl.verbs.VerbsException;
  */
 public record Diagnosis(List<Finding> findings, boolean isUsable) {
 
-  private static final Path DEVICE_FILES = Path.of("/dev/infiniband");
   private static final int EADDRNOTAVAIL = 99;
   private static final String SEE_DRIVER = "see the driver's messages: dmesg, rdma dev show";
-  private static final Path KERNEL_DEVICES = Path.of("/sys/class/infiniband");
 
   /**
    * One thing that was looked at.
@@ -60,7 +54,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
             && add(findings, "devices", deviceNames(), noDevice());
     boolean usable = false;
     if (ready) {
-      add(findings, "device files", DEVICE_FILES + " can be opened", badFiles());
+      add(findings, "device files", DeviceFiles.HERE.devices() + " can be opened", badFiles());
       usable = use(parameters, wanted, findings);
       final long limit = Memlock.limit();
       final String amount = limit == Long.MAX_VALUE ? "no limit" : limit + " bytes";
@@ -81,7 +75,7 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
       return Optional.of(NativeLibrary.problem());
     }
     final Problem absent = noDevice();
-    return Optional.ofNullable(absent != null ? absent : noneOpen());
+    return Optional.ofNullable(absent != null ? absent : DeviceFiles.HERE.noneOpen());
   }
 
   /** Whether an errno of rdma_bind_addr says that no device has the address. */
@@ -127,11 +121,13 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
     if (!deviceNames().isEmpty()) {
       return null;
     }
-    final List<String> kernel = names(KERNEL_DEVICES, "*");
+    final List<String> kernel = DeviceFiles.HERE.ofKernel();
     return kernel.isEmpty()
         ? new Problem(
             Problem.Reason.NO_DEVICE,
-            "There is no RDMA device on this machine (nothing in " + KERNEL_DEVICES + ")",
+            "There is no RDMA device on this machine (nothing in "
+                + DeviceFiles.HERE.kernel()
+                + ")",
             "load its driver; or make a device in software:"
                 + " rdma link add rxe0 type rxe netdev eth0")
         : new Problem(
@@ -141,58 +137,8 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
                 + " apt-get install ibverbs-providers, or dnf install libibverbs");
   }
 
-  /** What is wrong with the device files; a device may work all the same. */
   private static Problem badFiles() {
-    final List<String> verbs = names(DEVICE_FILES, "uverbs*");
-    if (verbs.isEmpty()) {
-      return new Problem(
-          Problem.Reason.NO_DEVICE_FILES,
-          "There are devices (" + deviceNames() + "), and no " + DEVICE_FILES + "/uverbs* of them",
-          "in a container: --device /dev/infiniband; elsewhere load the module: modprobe ib_uverbs");
-    }
-    final Path manager = DEVICE_FILES.resolve("rdma_cm");
-    if (!Files.exists(manager)) {
-      return new Problem(
-          Problem.Reason.NO_CONNECTION_MANAGER,
-          "There is no " + manager,
-          "load the module: modprobe rdma_ucm; in a container: --device /dev/infiniband");
-    }
-    final List<String> closed = closed();
-    return closed.isEmpty() ? null : noPermission(closed);
-  }
-
-  /** What keeps all devices from being opened, of those whose files are there. */
-  private static Problem noneOpen() {
-    final List<String> closed = closed();
-    final long closedDevices = closed.stream().filter(name -> name.contains("uverbs")).count();
-    final boolean managerClosed = closedDevices < closed.size();
-    return managerClosed
-            || (closedDevices > 0 && closedDevices == names(DEVICE_FILES, "uverbs*").size())
-        ? noPermission(closed)
-        : null;
-  }
-
-  private static Problem noPermission(final List<String> closed) {
-    return new Problem(
-        Problem.Reason.PERMISSION,
-        "This user may not read and write " + String.join(", ", closed),
-        "add the user to the group that owns it (often rdma), or see the udev rules of"
-            + " rdma-core; in a container: --device /dev/infiniband");
-  }
-
-  /** The device files that are there and that this user cannot open. */
-  private static List<String> closed() {
-    final List<String> files = new ArrayList<>(names(DEVICE_FILES, "rdma_cm"));
-    files.addAll(names(DEVICE_FILES, "uverbs*"));
-    return files.stream()
-        .map(DEVICE_FILES::resolve)
-        .filter(file -> !isOpen(file))
-        .map(Path::toString)
-        .toList();
-  }
-
-  private static boolean isOpen(final Path file) {
-    return Files.isReadable(file) && Files.isWritable(file);
+    return DeviceFiles.HERE.bad(deviceNames());
   }
 
   private static Problem littleMemory(final long limit) {
@@ -202,17 +148,6 @@ public record Diagnosis(List<Finding> findings, boolean isUsable) {
             Problem.Reason.MEMLOCK,
             "This process may pin " + limit + " bytes only",
             "raise the limit, " + Memlock.HOW);
-  }
-
-  private static List<String> names(final Path directory, final String glob) {
-    final List<String> names = new ArrayList<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, glob)) {
-      files.forEach(file -> names.add(file.getFileName().toString()));
-    } catch (final IOException e) {
-      return List.of(); // it is not there
-    }
-    names.sort(null);
-    return names;
   }
 
   /** Opens the device, and makes and ends one object of each kind. */

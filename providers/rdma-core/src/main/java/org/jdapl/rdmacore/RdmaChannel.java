@@ -176,7 +176,9 @@ final class RdmaChannel implements EventChannel {
     if (!closed && woken.compareAndSet(false, true)) {
       synchronized (this) { // the descriptor may be closed, and be another's
         if (!closed) {
-          Poller.wake(wakeup);
+          if (Poller.wake(wakeup) < 0) {
+            woken.set(false); // the next one tries again
+          }
         }
       }
     }

@@ -36,7 +36,6 @@ final class RdmaCmId extends CmObject implements CmId {
   private final int readsIn;
   private final int readsOut;
   private byte[] data;
-  private boolean hungUp; // before the peer was asked, who then is not; under the monitor
   private volatile State state; // written under the monitor
 
   RdmaCmId(
@@ -111,19 +110,31 @@ final class RdmaCmId extends CmObject implements CmId {
       if (type == null) {
         return 0;
       }
-      final boolean carries =
-          event.type() == CmEvents.CONNECT_RESPONSE
-              || event.type() == CmEvents.ESTABLISHED
-              || event.type() == CmEvents.REJECTED;
-      handler.onCmEvent(
-          this,
-          type,
-          failure != 0 ? failure : event.status(),
-          carries ? ByteBuffer.wrap(event.privateData()).asReadOnlyBuffer() : NOTHING);
+      if (event.type() == CmEvents.REJECTED) {
+        tellReject(event);
+      } else {
+        final boolean carries =
+            event.type() == CmEvents.CONNECT_RESPONSE || event.type() == CmEvents.ESTABLISHED;
+        handler.onCmEvent(
+            this,
+            type,
+            failure != 0 ? failure : event.status(),
+            carries ? ByteBuffer.wrap(event.privateData()).asReadOnlyBuffer() : NOTHING);
+      }
       return 1;
     } finally {
       upcalls.exit();
     }
+  }
+
+  private void tellReject(final CmEvents event) {
+    int status = event.status();
+    byte[] said = event.privateData();
+    if (device.isIwarp()) {
+      status = IwarpReject.status(status, said);
+      said = IwarpReject.untag(said);
+    }
+    handler.onCmEvent(this, CmEventType.REJECTED, status, ByteBuffer.wrap(said).asReadOnlyBuffer());
   }
 
   private int failure; // of a step that an event led to; of the thread that awaits
@@ -140,13 +151,8 @@ final class RdmaCmId extends CmObject implements CmId {
     }
     return switch (event.type()) {
       case CmEvents.ADDR_RESOLVED ->
-          hungUp
-              ? over(CmEventType.DISCONNECTED)
-              : step(Cm.resolveRoute(pointer(), RESOLVE_MILLIS), CmEventType.ROUTE_ERROR);
+          step(Cm.resolveRoute(pointer(), RESOLVE_MILLIS), CmEventType.ROUTE_ERROR);
       case CmEvents.ROUTE_RESOLVED -> {
-        if (hungUp) {
-          yield over(CmEventType.DISCONNECTED);
-        }
         state = State.CONNECTING;
         yield step(ask(), CmEventType.CONNECT_ERROR);
       }
@@ -244,7 +250,6 @@ final class RdmaCmId extends CmObject implements CmId {
 
   @Override
   public synchronized void disconnect() {
-    hungUp |= state == State.RESOLVING;
     if ((state != State.ACCEPTED && state != State.ESTABLISHED) || pointer() == 0) {
       return;
     }

@@ -4,9 +4,11 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -89,7 +91,7 @@ final class RdmaDevice implements Device {
   private final Upcalls upcalls = new Upcalls();
 
   // Under the monitor of the objects.
-  private final int[] counts = new int[RdmaObject.Kind.values().length];
+  private final Map<RdmaObject.Kind, int[]> counts = new EnumMap<>(RdmaObject.Kind.class);
   private final Set<CmObject> ids = new LinkedHashSet<>();
   private boolean closed;
   private volatile boolean released;
@@ -126,6 +128,9 @@ final class RdmaDevice implements Device {
     this.address = address;
     this.eventChannel = eventChannel;
     this.anchor = anchor;
+    for (final RdmaObject.Kind kind : RdmaObject.Kind.values()) {
+      counts.put(kind, new int[1]);
+    }
     port = Cm.port(anchor);
     name = context.name();
     limits = limits(context, port);
@@ -157,7 +162,7 @@ final class RdmaDevice implements Device {
         context.attribute(DeviceAttr.MAX_QP_INIT_RD_ATOM),
         iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA,
         iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA,
-        iwarp ? Cm.PRIVATE_DATA : IB_REJECT_DATA);
+        iwarp ? Cm.PRIVATE_DATA - IwarpReject.TAG_BYTES : IB_REJECT_DATA);
   }
 
   /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
@@ -190,6 +195,10 @@ final class RdmaDevice implements Device {
 
   long context() {
     return context.pointer();
+  }
+
+  boolean isIwarp() {
+    return context.isIwarp();
   }
 
   boolean hasAtomics() {
@@ -357,13 +366,13 @@ final class RdmaDevice implements Device {
     synchronized (objects) {
       checkOpen(object.kind.create);
       object.hold(object.kind.create);
-      counts[object.kind.ordinal()]++;
+      counts.get(object.kind)[0]++;
     }
   }
 
   /** An object is gone. Called holding the monitor of the objects. */
   void end(final RdmaObject object) {
-    counts[object.kind.ordinal()]--;
+    counts.get(object.kind)[0]--;
   }
 
   @Override
@@ -584,12 +593,12 @@ final class RdmaDevice implements Device {
         return;
       }
       final List<String> kinds = new ArrayList<>();
-      for (final RdmaObject.Kind kind : RdmaObject.Kind.values()) {
-        final int count = counts[kind.ordinal()];
-        if (count > 0) {
-          kinds.add(count + " " + kind.plural);
-        }
-      }
+      counts.forEach(
+          (kind, count) -> {
+            if (count[0] > 0) {
+              kinds.add(count[0] + " " + kind.plural);
+            }
+          });
       if (!kinds.isEmpty()) {
         throw new VerbsException(
             "close_device",

@@ -90,8 +90,9 @@ final class RdmaRequest extends CmObject implements CmRequest {
 
   @Override
   public void reject(final int status, final ByteBuffer privateData) {
-    final byte[] reply =
+    final byte[] said =
         device.privateData("reject", privateData, device.limits().rejectPrivateData());
+    final byte[] reply = device.isIwarp() ? IwarpReject.tag(said) : said;
     synchronized (this) {
       checkNotAnswered("reject");
       final int result =

@@ -28,7 +28,12 @@
  * three descriptors of each device, and an eventfd that wakes it up. Time-outs are rounded up to
  * milliseconds. Completion, connection and asynchronous events are read and acknowledged in one
  * call into C, before any handler runs: no destroy waits for a handler, whatever it does. Steps
- * that connect a queue pair (resolving, moving it to RTS) are done in {@code await} too.
+ * that connect a queue pair (resolving, moving it to RTS) are done in {@code await} too; where
+ * librdmacm asks ibacm for routes, {@code rdma_resolve_route} waits for its answer, and {@code
+ * await} with it.
+ *
+ * <p>At most 64 completions and 32 requests of a list cross in one call; a longer list takes one
+ * call for each 32.
  *
  * <p>Any verb may be called from any thread at any time, also together with the close of its
  * object: a verb runs while it holds the monitor that guards the pointer, and the close takes it.
@@ -41,7 +46,8 @@
  * before the channel. A queue pair is destroyed before its connection's id; ids own no queue pair,
  * the connection manager is only told its number. A close that fails leaves the object as it was,
  * and may be repeated; if the device is gone (EIO), the object counts as destroyed. A second close
- * has no effect.
+ * has no effect. The buffer of a region whose deregistration ended so is never freed: nobody knows
+ * that the device does not write to it any more.
  *
  * <h2>What is declared, and why</h2>
  *
@@ -59,7 +65,9 @@
  *   <li>Over InfiniBand and RoCE private data arrives padded with zeros: 56 bytes of a connect, 196
  *       of an accept, 148 of a reject.
  *   <li>A reject that is not the consumer's arrives as status 35 without private data, the only
- *       other reason that the kernel sends for a program.
+ *       other reason that the kernel sends for a program. iWARP has no reasons: a consumer's is
+ *       tagged there, with the four bytes that DAPL puts in front, so that DAPL peers understand it
+ *       and are understood; any other reject arrives as ECONNREFUSED or ECONNRESET.
  *   <li>Inline data must lie in registered regions, since this process reads it.
  *   <li>Fork support (ibv_fork_init) and moderation (ibv_modify_cq) are never asked for.
  * </ul>

@@ -19,10 +19,14 @@ abstract class Bed {
   @BeforeEach
   void open() {
     Fake.reset();
+    choose();
     channel = new RdmaCoreProvider().createEventChannel();
     a = Side.open(channel);
     b = Side.open(channel);
   }
+
+  /** Which device it is; one of InfiniBand that has everything, unless a test says otherwise. */
+  void choose() {}
 
   @AfterEach
   void close() {

@@ -17,6 +17,9 @@ final class Fake {
   /** What the device is called, and who made it. */
   static native void identify(String name, int vendor);
 
+  /** Another transport than InfiniBand. */
+  static native void speakIwarp();
+
   /** What the device has, or not. */
   static native void limit(int srqs, int windows, boolean atomics, int inline);
 

@@ -1,11 +1,14 @@
 package org.jdapl.rdmacore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -14,10 +17,17 @@ import org.jdapl.rdmacore.jni.Layout;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmRequest;
 import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
 import org.jdapl.verbs.WrOpcode;
@@ -56,6 +66,7 @@ class MisuseTest extends Bed {
   void required_N03_refusesWhatIsClosed() {
     final WorkCompletions batch = new WorkCompletions(1);
     final BindRequest bind = new BindRequest();
+    final SharedReceiveQueue srq = a.own(a.device.createSrq(a.pd, 1, 1));
     a.close();
     a.close();
     assertClosed(() -> a.sendCq.poll(batch, 1));
@@ -68,6 +79,8 @@ class MisuseTest extends Bed {
     assertClosed(() -> a.qp.postRecvs(null, 0));
     assertClosed(() -> a.qp.postBind(bind));
     assertClosed(() -> a.qp.modifyToError());
+    assertClosed(() -> srq.postRecv(a.recv(1, 0, 8)));
+    assertClosed(() -> srq.armLimit(1));
     final int gone = VerbsException.ENODEV;
     assertRefused(gone, "the device is closed", () -> a.device.allocPd());
     assertRefused(gone, "the device is closed", () -> a.device.createCq(1, cq -> {}));
@@ -104,27 +117,131 @@ class MisuseTest extends Bed {
   }
 
   @Test
+  void required_N03_refusesWhatIsOfAnotherProvider() {
+    final ProtectionDomain pd =
+        new ProtectionDomain() {
+          @Override
+          public void close() {}
+        };
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.regMr(pd, a.buffer, Set.of()));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.createSrq(pd, 1, 1));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(pd));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(null));
+    assertRefused(
+        VerbsException.EINVAL,
+        "open Qp",
+        () -> a.device.connect(null, a.device.address(), 1, Side.PARAMETERS, a.handler()));
+  }
+
+  @Test
+  void required_N03_refusesQueuesOfAnotherDevice() {
+    final SharedReceiveQueue srq = b.own(b.device.createSrq(b.pd, 1, 1));
+    assertRefused(
+        VerbsException.EINVAL,
+        "open Srq",
+        () -> a.device.createQp(new QpAttributes(a.pd, a.sendCq, a.recvCq, srq, 1, 1, 1, 1, 0)));
+    assertRefused(
+        VerbsException.EINVAL,
+        "open Qp",
+        () -> a.device.connect(b.qp, a.device.address(), 1, Side.PARAMETERS, a.handler()));
+    b.listen();
+    a.connect(b, Side.PARAMETERS);
+    b.await(() -> !b.requests.isEmpty());
+    final CmRequest request = b.requests.remove(0);
+    assertRefused(
+        VerbsException.EINVAL, "open Qp", () -> request.accept(a.qp, Side.PARAMETERS, a.handler()));
+    request.reject(CmHandler.CONSUMER_REJECT, null);
+  }
+
+  @Test
   void required_N03_refusesTheWrongOrder() {
+    final SharedReceiveQueue srq = a.own(a.device.createSrq(a.pd, 1, 1));
+    a.own(a.device.createQp(new QpAttributes(a.pd, a.sendCq, a.recvCq, srq, 1, 1, 1, 1, 0)));
     assertRefused(VerbsException.EBUSY, "objects use it", () -> a.pd.close());
     assertRefused(VerbsException.EBUSY, "objects use it", () -> a.sendCq.close());
+    assertRefused(VerbsException.EBUSY, "objects use it", srq::close);
     assertRefused(VerbsException.EBUSY, "close them first", () -> a.device.close());
     assertRefused(VerbsException.EBUSY, "open devices", () -> channel.close());
     assertThat(Side.poll(a.sendCq, 1)).as("it is as it was").isEmpty();
+    assertThat(srq.postRecv(a.recv(1, 0, 8))).as("it is as it was").isZero();
+  }
+
+  /** One object of each kind, which may be closed. */
+  private Map<String, AutoCloseable> oneOfEach() {
+    final Map<String, AutoCloseable> each = new LinkedHashMap<>();
+    final EventChannel other = new RdmaCoreProvider().createEventChannel();
+    final Device device = new RdmaCoreProvider().open("address=" + Side.ADDRESS, other);
+    final ProtectionDomain pd = device.allocPd();
+    final CompletionQueue cq = device.createCq(4, queue -> {});
+    final SharedReceiveQueue srq = device.createSrq(pd, 4, 1);
+    final QueuePair qp = device.createQp(new QpAttributes(pd, cq, cq, srq, 1, 1, 1, 1, 0));
+    final CmListener listener = device.listen(0, 1, request -> {});
+    each.put(
+        "id",
+        device.connect(qp, device.address(), 1, Side.PARAMETERS, (id, type, status, data) -> {}));
+    each.put("listener", listener);
+    each.put("queue pair", qp);
+    each.put("memory window", device.allocMw(pd));
+    each.put("memory region", device.regMr(pd, a.buffer, Set.of()));
+    each.put("shared receive queue", srq);
+    each.put("completion queue", cq);
+    each.put("protection domain", pd);
+    each.put("device", device);
+    each.put("channel", other);
+    return each;
   }
 
   @Test
   void required_N03_closesTwiceWithoutEffect() {
+    oneOfEach()
+        .forEach(
+            (kind, object) -> {
+              Fake.sequence();
+              assertThatCode(object::close).as(kind).doesNotThrowAnyException();
+              assertThat(Fake.sequence() == 0)
+                  .as(kind + " calls nothing")
+                  .isEqualTo(kind.equals("channel"));
+              assertThatCode(object::close).as(kind + " again").doesNotThrowAnyException();
+              assertThat(Fake.sequence()).as(kind + ", calls of the second close").isZero();
+            });
+  }
+
+  @Test
+  void required_N03_closesOnceWhenTwoDoAtOnce() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      for (final Map.Entry<String, AutoCloseable> each : oneOfEach().entrySet()) {
+        final CompletableFuture<Void> other =
+            CompletableFuture.runAsync(() -> close(each.getValue()), Bed::start);
+        close(each.getValue());
+        other.get();
+      }
+    }
+  }
+
+  private static void close(final AutoCloseable object) {
+    try {
+      object.close();
+    } catch (final Exception e) {
+      throw new AssertionError(object + " was closed by another thread", e);
+    }
+  }
+
+  @Test
+  void required_N03_doesNothingWithAConnectionThatIsClosed() {
     connect();
     a.id.close();
-    a.id.close();
+    Fake.sequence();
     a.id.disconnect();
     a.id.notifyEstablished();
-    a.qp.close();
-    a.qp.close();
-    a.mr.close();
-    a.mr.close();
     b.listener.close();
-    b.listener.close();
+    Fake.sequence();
+
+    assertThat(b.listener.service()).isPositive();
+    assertThat(Fake.sequence()).isZero();
+    assertRefused(
+        VerbsException.EINVAL,
+        "expected INIT, not connected",
+        () -> a.connect(b.device.address(), b.listener.service(), Side.PARAMETERS));
   }
 
   @Test

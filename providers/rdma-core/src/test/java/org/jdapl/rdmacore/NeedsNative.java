@@ -26,9 +26,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
   /** Looks for the library and its fake surroundings. */
   final class Condition implements ExecutionCondition {
 
+    /** Whether to skip is to fail. */
+    static boolean isRequired() {
+      return "required".equals(System.getProperty("jdapl.native"));
+    }
+
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(final ExtensionContext context) {
-      if ("required".equals(System.getProperty("jdapl.native")) || isThere()) {
+      if (isRequired() || isThere()) {
         return ConditionEvaluationResult.enabled("the native library is there");
       }
       return ConditionEvaluationResult.disabled("the native library was not built");

@@ -60,7 +60,12 @@ final class Scenario {
    */
   static RuntimeException run() {
     new RdmaCoreProvider().problem();
-    final EventChannel channel = new RdmaCoreProvider().createEventChannel();
+    final EventChannel channel;
+    try {
+      channel = new RdmaCoreProvider().createEventChannel();
+    } catch (final VerbsException e) {
+      return e;
+    }
     final Scenario scenario = new Scenario(channel);
     RuntimeException end = null;
     try {
@@ -265,6 +270,7 @@ final class Scenario {
   public static void main(final String... arguments) {
     final List<String> wrong = runWithEachCallFailing(VerbsException.ENOMEM);
     wrong.forEach(System.out::println);
+    System.out.println("failed: " + Fake.failedEver().strip().replace('\n', ' '));
     System.out.println(wrong.isEmpty() ? "all is well" : "not all is well");
     System.exit(wrong.isEmpty() ? 0 : 1);
   }

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jdapl.rdmacore.jni.Layout;
@@ -81,14 +82,19 @@ final class Side implements AutoCloseable {
 
   /** Creates the objects; those that there are already stay. */
   void create(final boolean shared) {
+    create(shared, EnumSet.allOf(Access.class), 32);
+  }
+
+  /** As {@link #create(boolean)}, for a device that does not have everything. */
+  void create(final boolean shared, final Set<Access> access, final int inline) {
     device = own(new RdmaCoreProvider().open("address=" + ADDRESS, channel));
     device.onAsync((type, element) -> asyncs.add(new Async(type, element)));
     pd = own(device.allocPd());
-    mr = own(device.regMr(pd, buffer, EnumSet.allOf(Access.class)));
+    mr = own(device.regMr(pd, buffer, access));
     sendCq = own(device.createCq(4 * WR, notified::add));
     recvCq = own(device.createCq(4 * WR, notified::add));
     srq = shared ? own(device.createSrq(pd, WR, 2)) : null;
-    qp = own(device.createQp(new QpAttributes(pd, sendCq, recvCq, srq, WR, WR, 2, 2, 32)));
+    qp = own(device.createQp(new QpAttributes(pd, sendCq, recvCq, srq, WR, WR, 2, 2, inline)));
   }
 
   <T extends AutoCloseable> T own(final T object) {

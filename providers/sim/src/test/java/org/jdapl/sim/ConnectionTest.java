@@ -223,6 +223,19 @@ class ConnectionTest {
   }
 
   @Test
+  void shouldNotCallBackAnAttemptByADisconnect() {
+    final CmListener listener = b.device.listen(SERVICE, 1, requests::add);
+    final CmId id = connect("");
+    id.disconnect(); // the request is under way
+    final CmRequest request = request();
+    id.disconnect(); // it has arrived
+    request.accept(b.qp, Side.PARAMETERS, b::onCm);
+    a.settle();
+    assertThat(a.events).containsExactly(CmEventType.ESTABLISHED);
+    listener.close();
+  }
+
+  @Test
   void shouldDisconnectThePeerWhenTheIdIsClosed() {
     a.connect(b);
     a.id.close();

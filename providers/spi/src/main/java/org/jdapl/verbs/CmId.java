@@ -5,8 +5,11 @@ public interface CmId extends AutoCloseable {
 
   /**
    * Ends the connection (rdma_disconnect): moves the queue pair to the error state and tells the
-   * peer. Both sides get DISCONNECTED if the peer answers. Legal in every state; without effect
-   * where there is no connection.
+   * peer. Both sides get DISCONNECTED if the peer answers. Legal in every state and twice.
+   *
+   * <p>Without effect where there is no connection: after its end, after {@link #close}, and on the
+   * active side before ESTABLISHED. An attempt under way is not called back: its outcome comes, and
+   * {@link #close} is what drops it.
    */
   void disconnect();
 

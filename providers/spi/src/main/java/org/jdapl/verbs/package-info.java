@@ -12,5 +12,11 @@
  * <p>Calls towards the provider may come from any thread and concurrently, except where a method
  * says otherwise. Calls of a provider into a handler may come from any thread; handlers of the
  * dispatcher never block, never throw, and never call the provider back.
+ *
+ * <p>To close an object a second time has no effect, from any thread, so that who closes need not
+ * know who did before; a close that threw left the object open. Any other use of a closed object,
+ * and of an object of another device or provider, is refused with EINVAL, or ENODEV once the device
+ * itself is closed: by a {@link org.jdapl.verbs.VerbsException}, or as the result of a method that
+ * returns an errno. What was destroyed is never reached.
  */
 package org.jdapl.verbs;
