@@ -77,7 +77,7 @@ final class DeviceRelease {
       } else if (object instanceof CnoImpl cno) {
         tolerate(lost ? cno::onDeviceLost : cno::closeAbruptly);
       } else if (object instanceof EvdImpl evd) {
-        tolerate(() -> ends.add(lost ? evd.onDeviceLost() : evd.closeAsAdapter(part)));
+        tolerate(() -> ends.add(lost ? evd.onDeviceLost() : evd.closeAbruptly(part)));
       }
     }
     once(ends, last);

@@ -1067,7 +1067,7 @@ final class EvdImpl implements Evd {
     }
   }
 
-  private boolean hasWaiter() {
+  boolean hasWaiter() {
     return (state.get() & EvdState.WAITER) != 0;
   }
 
@@ -1138,14 +1138,14 @@ final class EvdImpl implements Evd {
   @Override
   public void close() {
     checkNotAsync();
-    ia.await(closeAsAdapter(CLOSE_BOUND), CLOSE_BOUND, this);
+    ia.await(close(CLOSE_BOUND, false), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
     checkNotAsync();
-    return ia.stage(closeAsAdapter(bound));
+    return ia.stage(close(bound, false));
   }
 
   private void checkNotAsync() {
@@ -1156,10 +1156,16 @@ final class EvdImpl implements Evd {
     }
   }
 
-  /** Closes it, also if it is the async EVD. */
-  CompletableFuture<DrainReport> closeAsAdapter(final Duration bound) {
+  /**
+   * Closes it with its adapter, also if it is the async EVD, or an endpoint that is stuck uses it.
+   */
+  CompletableFuture<DrainReport> closeAbruptly(final Duration bound) {
+    return close(bound, true);
+  }
+
+  private CompletableFuture<DrainReport> close(final Duration bound, final boolean abrupt) {
     synchronized (this) {
-      if (!users.isEmpty()) {
+      if (!abrupt && !users.isEmpty()) {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_EVD_IN_USE, name + ".close: in use by " + users);
       }

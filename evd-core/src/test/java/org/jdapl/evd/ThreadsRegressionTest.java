@@ -31,6 +31,7 @@ import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Defects between threads that a review found, each as a test. */
 class ThreadsRegressionTest {
@@ -96,6 +97,36 @@ class ThreadsRegressionTest {
     assertThat(closed)
         .as("at its bound, though the connect has not returned")
         .succeedsWithin(BOUND);
+    go.countDown();
+    connect.join();
+  }
+
+  @Test
+  @Timeout(60)
+  void required_T10_everyWaiterIsWokenThoughACallDoesNotReturn() throws InterruptedException {
+    final Evd evd = createEvd();
+    final Endpoint endpoint = createEndpoint(evd);
+    final CountDownLatch connecting = new CountDownLatch(1);
+    provider.hook =
+        verb -> {
+          if (verb.equals("connect")) {
+            connecting.countDown();
+            hold(go);
+          }
+        };
+    final Thread connect =
+        new Thread(() -> endpoint.connect(ia.address(), 1, BOUND, null), "connects");
+    connect.start();
+    assertThat(connecting.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    final CompletableFuture<Outcome> waited =
+        CompletableFuture.supplyAsync(
+            () -> evd.await(HookedBed.on(event -> {}), 64, BOUND.multipliedBy(2)));
+    while (!((EvdImpl) evd).hasWaiter()) {
+      Thread.onSpinWait();
+    }
+
+    ia.closeAbruptly(Duration.ofMillis(100));
+    assertThat(waited).succeedsWithin(BOUND).isEqualTo(Outcome.ABORT);
     go.countDown();
     connect.join();
   }
