@@ -86,8 +86,8 @@ final class Hello implements Callable<Integer> {
               }
             }
           });
-      alice.connect(adapter.address(), door.connQual(), Duration.ofSeconds(5), null);
-      return heard.get(5, SECONDS);
+      alice.connect(adapter.address(), door.connQual(), Duration.ofSeconds(30), null);
+      return heard.get(30, SECONDS);
     }
   }
   // end::hello[]

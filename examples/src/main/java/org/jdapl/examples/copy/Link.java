@@ -50,7 +50,7 @@ final class Link implements AutoCloseable {
 
   private static final int PATIENCE_STEPS = 60;
   private static final String HELLO = "jDAPL copy 1";
-  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   /** What the thread of the file is told. */

@@ -33,7 +33,7 @@ import org.jdapl.verbs.VerbsProvider;
 abstract class Player implements EventHandler, AutoCloseable {
 
   private static final int EVD_LENGTH = 64;
-  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   private final int size;

@@ -28,7 +28,7 @@ final class Client extends Side {
 
   void connect(final InetAddress server, final long service) {
     say("asks " + server.getHostAddress() + " service " + service + " for a connection");
-    endpoint.connect(server, service, Duration.ofSeconds(5), UTF_8.encode(Server.PASSWORD));
+    endpoint.connect(server, service, Duration.ofSeconds(30), UTF_8.encode(Server.PASSWORD));
   }
 
   @Override
