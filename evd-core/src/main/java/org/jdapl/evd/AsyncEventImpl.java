@@ -11,14 +11,30 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   private final AsyncSlot slot;
   private final Kind kind;
   private final String reason;
+  private final EvdImpl waitsIn;
   private long count = 1;
   private boolean inUpcall;
 
-  AsyncEventImpl(final AsyncSlot slot, final DatObject from, final Kind kind, final String reason) {
+  AsyncEventImpl(
+      final AsyncSlot slot,
+      final DatObject from,
+      final Kind kind,
+      final String reason,
+      final EvdImpl waitsIn) {
     super(EventStream.ASYNC, from);
+    this.waitsIn = waitsIn;
     this.slot = slot;
     this.kind = kind;
     this.reason = reason;
+  }
+
+  boolean waitsIn(final EvdImpl evd, final Kind of) {
+    return waitsIn == evd && kind == of;
+  }
+
+  /** It goes into a report. */
+  void withdraw() {
+    handOut(waitsIn, from(), -1);
   }
 
   /** Under the slot's lock. */
@@ -85,7 +101,7 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
 
   @Override
   public AsyncEvent copy() {
-    final AsyncEventImpl copy = new AsyncEventImpl(slot, from(), kind, reason);
+    final AsyncEventImpl copy = new AsyncEventImpl(slot, from(), kind, reason, waitsIn);
     copy.count = count;
     return copied(copy);
   }

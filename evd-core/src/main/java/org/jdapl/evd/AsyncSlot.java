@@ -1,20 +1,19 @@
 package org.jdapl.evd;
 
-import java.util.EnumMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Event;
 
 /**
- * The async errors of a live object that may wait in the async EVD, one of each kind: more of them
- * are counted into it, so that nobody can fill that EVD.
+ * The async errors of a live object that wait in an async EVD, one of each kind: more of them are
+ * counted into it, so that nobody can fill that EVD.
  */
 final class AsyncSlot {
 
   private final DatObject from;
-  private final Map<AsyncEvent.Kind, AsyncEventImpl> waiting = new EnumMap<>(AsyncEvent.Kind.class);
+  private final List<AsyncEventImpl> waiting = new ArrayList<>(1);
   private boolean closed;
 
   AsyncSlot(final DatObject from) {
@@ -24,19 +23,22 @@ final class AsyncSlot {
   /**
    * Counts an error. From any thread.
    *
-   * @return the event to be put into the lane of the async EVD; null if one waits there.
+   * @param evd the async EVD.
+   * @return the event to be put into its lane; null if one of that kind waits there.
    */
-  synchronized AsyncEventImpl add(final AsyncEvent.Kind kind, final String reason) {
+  synchronized AsyncEventImpl add(
+      final AsyncEvent.Kind kind, final String reason, final EvdImpl evd) {
     if (closed) {
       return null;
     }
-    final AsyncEventImpl same = waiting.get(kind);
-    if (same != null) {
-      same.countAnother();
-      return null;
+    for (final AsyncEventImpl event : waiting) {
+      if (event.waitsIn(evd, kind)) {
+        event.countAnother();
+        return null;
+      }
     }
-    final AsyncEventImpl event = new AsyncEventImpl(this, from, kind, reason);
-    waiting.put(kind, event);
+    final AsyncEventImpl event = new AsyncEventImpl(this, from, kind, reason, evd);
+    waiting.add(event);
     return event;
   }
 
@@ -46,18 +48,18 @@ final class AsyncSlot {
    * @return false if the event was withdrawn.
    */
   synchronized boolean take(final AsyncEventImpl event) {
-    return waiting.values().remove(event);
+    return waiting.remove(event);
   }
 
   synchronized boolean hasWaiting(final AsyncEventImpl event) {
-    return waiting.containsValue(event);
+    return waiting.contains(event);
   }
 
   /** The object is closed: no event is made, and one that waits is not handed out any more. */
-  synchronized void withdraw(final EvdImpl evd, final List<Event> into) {
+  synchronized void withdraw(final List<Event> into) {
     closed = true;
-    for (final AsyncEventImpl event : waiting.values()) {
-      event.handOut(evd, from, -1);
+    for (final AsyncEventImpl event : waiting) {
+      event.withdraw();
       into.add(event);
     }
     waiting.clear();

@@ -122,6 +122,7 @@ final class CnoImpl implements Cno {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_CNO_IN_USE, name + ".close: in use by " + evds);
       }
+      closed = true;
     }
     closeAbruptly();
   }

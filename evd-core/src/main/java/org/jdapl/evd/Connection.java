@@ -104,11 +104,12 @@ final class Connection implements CmHandler {
       final InetAddress remote, final long connQual, final CmParameters parameters) {
     try {
       cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
-    } catch (final RuntimeException e) {
+    } catch (final VerbsException e) {
       machine.move(Trigger.CONNECT_FAILED);
-      throw e instanceof VerbsException cause
-          ? Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, cause)
-          : e;
+      throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
+    } catch (final RuntimeException | Error e) {
+      machine.move(Trigger.CONNECT_FAILED);
+      throw e;
     }
     if (isOver()) {
       hangUp();
@@ -133,12 +134,14 @@ final class Connection implements CmHandler {
   private void answer(final CrImpl request, final CmParameters parameters) {
     try {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
-    } catch (final RuntimeException e) {
+    } catch (final VerbsException e) {
       passive = false;
       machine.move(Trigger.ACCEPT_FAILED);
-      throw e instanceof VerbsException cause
-          ? Misuse.failed(endpoint.name() + ".accept of " + request, cause)
-          : e;
+      throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
+    } catch (final RuntimeException | Error e) {
+      passive = false;
+      machine.move(Trigger.ACCEPT_FAILED);
+      throw e;
     }
     if (isOver()) {
       hangUp();
@@ -247,8 +250,8 @@ final class Connection implements CmHandler {
                     ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
                     : ConnectionEvent.Kind.DISCONNECTED);
         case DEVICE_REMOVAL -> {
-          onDeviceLost();
           endpoint.ia().onDeviceLost(type);
+          onDeviceLost();
         }
         case TIMEWAIT_EXIT -> {}
       }
@@ -347,7 +350,11 @@ final class Connection implements CmHandler {
   void notifyEstablished() {
     final CmId id = cmId;
     if (id != null && machine.state() != EndpointState.CLOSED) {
-      id.notifyEstablished();
+      try {
+        id.notifyEstablished();
+      } catch (final RuntimeException e) { // the connection stands all the same
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+      }
     }
   }
 
@@ -419,7 +426,7 @@ final class Connection implements CmHandler {
     }
     if (!gateTimed) {
       gateTimed = true;
-      schedule(GATE_BOUND, () -> evd.control(this::openGate));
+      schedule(GATE_BOUND, () -> evd.control(this::gateBound));
     }
     if (!heldBack.isEmpty()) {
       unhold();
@@ -477,8 +484,8 @@ final class Connection implements CmHandler {
    */
   private void flush() {
     enter();
+    hangUp();
     try {
-      hangUp();
       endpoint.qp().modifyToError();
       if (endpoint.receives().postMarker(endpoint.qp(), false) != 0
           || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
@@ -492,11 +499,15 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** No success follows any more: what waits at the gate may pass. */
-  void openGate() {
+  private void gateBound() {
     if (heldEnd != null) {
       evd.counters().increment(Counters.OVERDUE_ENDS);
     }
+    openGate();
+  }
+
+  /** No success follows any more: what waits at the gate may pass. */
+  void openGate() {
     if (shares(endpoint.receives())) {
       endpoint.receives().flush();
     }
@@ -528,26 +539,28 @@ final class Connection implements CmHandler {
   /**
    * The consumer closes the endpoint.
    *
-   * @return whether an event that ends the connection has been or is being put into the lane; null
-   *     if the endpoint is closed already.
+   * @return its state before: unless it was UNCONNECTED, an event that ends the connection has been
+   *     or is being put into the lane; null if the endpoint is closed already.
    */
-  Boolean close() {
+  EndpointState close() {
     final EndpointState before = machine.move(Trigger.CLOSE);
-    if (before == null) {
-      return null;
-    }
-    final boolean endExpected = before != EndpointState.UNCONNECTED;
-    if (endExpected && before != EndpointState.DISCONNECTED) {
+    if (before != null
+        && before != EndpointState.UNCONNECTED
+        && before != EndpointState.DISCONNECTED) {
       endByConsumer(Trigger.CLOSE);
     }
-    return endExpected;
+    return before;
   }
 
-  /** Tells the peer, if there is one. */
+  /** Tells the peer, if there is one. If that fails, the peer learns it from its completions. */
   void hangUp() {
     final CmId id = cmId;
     if (id != null) {
-      id.disconnect();
+      try {
+        id.disconnect();
+      } catch (final RuntimeException e) {
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+      }
     }
   }
 

@@ -39,8 +39,9 @@ final class Counters {
   static final int FLUSH_FAULTS = 26;
   static final int DRAIN_FAULTS = 27;
   static final int CLOSE_FAULTS = 28;
+  static final int CONNECTION_FAULTS = 29;
 
-  private static final int COUNT = 29;
+  private static final int COUNT = 30;
 
   private final AtomicLongArray values = new AtomicLongArray(COUNT);
 

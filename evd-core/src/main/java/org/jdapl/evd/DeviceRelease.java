@@ -61,7 +61,7 @@ final class DeviceRelease {
         drains.add(endpoint.drain().start(part));
       }
     }
-    once(drains, this::releaseQueues);
+    once(drains, 2, this::releaseQueues);
   }
 
   private void releaseQueues() {
@@ -73,18 +73,20 @@ final class DeviceRelease {
     final List<CompletableFuture<?>> ends = new ArrayList<>();
     for (final DatObject object : objects) {
       if (object instanceof PzImpl) {
-        tolerate(object::close);
+        if (!tolerate(object::close)) {
+          ia.destroyLater(object::close);
+        }
       } else if (object instanceof CnoImpl cno) {
         tolerate(lost ? cno::onDeviceLost : cno::closeAbruptly);
       } else if (object instanceof EvdImpl evd) {
         tolerate(() -> ends.add(lost ? evd.onDeviceLost() : evd.closeAbruptly(part)));
       }
     }
-    once(ends, last);
+    once(ends, 1, last);
   }
 
-  /** Goes on by the reaper when all are done, or the time is over; once. */
-  private void once(final List<CompletableFuture<?>> all, final Runnable next) {
+  /** Goes on by the reaper when all are done, or some parts of the bound are over; once. */
+  private void once(final List<CompletableFuture<?>> all, final int parts, final Runnable next) {
     final CompletableFuture<Void> done =
         CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
     final AtomicBoolean begun = new AtomicBoolean();
@@ -95,14 +97,16 @@ final class DeviceRelease {
           }
         };
     final var unused = done.whenComplete((result, failure) -> step.run());
-    ia.reaper().schedule(part.multipliedBy(2), done, step);
+    ia.reaper().schedule(part.multipliedBy(parts), done, step);
   }
 
-  private void tolerate(final Runnable call) {
+  private boolean tolerate(final Runnable call) {
     try {
       call.run();
+      return true;
     } catch (final RuntimeException e) {
       LOGGER.error("{}: letting go of the device goes on after {}", ia.name(), e.toString(), e);
+      return false;
     }
   }
 }

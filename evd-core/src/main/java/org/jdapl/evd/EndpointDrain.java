@@ -6,8 +6,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The close of an endpoint: its queue pair is moved to the error state, a marker in each queue
@@ -16,7 +19,11 @@ import org.jdapl.dat.Event;
  */
 final class EndpointDrain {
 
+  private static final Logger LOGGER = LoggerFactory.getLogger(Endpoint.class);
   private static final Duration RETRY = Duration.ofMillis(1);
+
+  /** How long the turns may take that end a close at its bound. */
+  private static final Duration GRACE = Duration.ofMillis(500);
 
   private final EndpointImpl endpoint;
   private final Connection connection;
@@ -39,9 +46,9 @@ final class EndpointDrain {
 
   /** Begins, unless it began already. */
   CompletableFuture<DrainReport> start(final Duration bound) {
-    final Boolean ends = connection.close();
-    if (ends != null) {
-      endExpected = ends;
+    final EndpointState before = connection.close();
+    if (before != null) {
+      endExpected = before != EndpointState.UNCONNECTED;
       partsOpen.set(endpoint.evds().size());
       postMarkers();
       for (final EvdImpl evd : endpoint.evds()) {
@@ -58,8 +65,8 @@ final class EndpointDrain {
   }
 
   private void postMarkers() {
+    connection.hangUp();
     try {
-      connection.hangUp();
       endpoint.qp().modifyToError();
       if (endpoint.receives().postMarker(endpoint.qp(), true) == 0
           && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
@@ -80,6 +87,17 @@ final class EndpointDrain {
       for (final EvdImpl evd : endpoint.evds()) {
         evd.control(evd.merger()::resumeAll);
       }
+      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);
+    }
+  }
+
+  /** A handler holds a turn for ever: what waits there cannot be looked at. */
+  private void giveUp() {
+    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+      LOGGER.error(
+          "{}: its close is over its bound: a handler of one of {} is stuck",
+          endpoint,
+          endpoint.evds());
     }
   }
 
@@ -149,7 +167,7 @@ final class EndpointDrain {
 
   /** All parts are done. By the reaper. */
   private void finish() {
-    endpoint.ia().withdraw(endpoint.asyncSlot(), droppedEvents);
+    endpoint.asyncSlot().withdraw(droppedEvents);
     if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
       if (late) {
         report(); // what a call that does not return can reach is not destroyed before it returns

@@ -129,7 +129,8 @@ final class EvdCounts implements EvdStatistics {
     return values[Counters.POLL_FAULTS]
         + values[Counters.FLUSH_FAULTS]
         + values[Counters.DRAIN_FAULTS]
-        + values[Counters.CLOSE_FAULTS];
+        + values[Counters.CLOSE_FAULTS]
+        + values[Counters.CONNECTION_FAULTS];
   }
 
   @Override

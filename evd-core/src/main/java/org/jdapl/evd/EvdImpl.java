@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
@@ -75,6 +76,7 @@ final class EvdImpl implements Evd {
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
+  private final BooleanSupplier awake = this::isAwake;
 
   /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
   private int teardowns;
@@ -721,7 +723,7 @@ final class EvdImpl implements Evd {
         return Outcome.TIMEOUT_EXPIRED;
       }
       state.apply(EvdState.SLEEP, 0);
-      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);
+      ia.runtime().block(awake, deadline);
       resume();
     }
     return Outcome.ABORT;
@@ -1067,6 +1069,10 @@ final class EvdImpl implements Evd {
     }
   }
 
+  private boolean isAwake() {
+    return (state.get() & EvdState.ASLEEP) == 0;
+  }
+
   boolean hasWaiter() {
     return (state.get() & EvdState.WAITER) != 0;
   }
@@ -1220,6 +1226,7 @@ final class EvdImpl implements Evd {
         feed.cq().close();
       } catch (final RuntimeException e) {
         onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
+        ia.destroyLater(feed.cq()::close);
       }
     }
     merger.removeFeeds();

@@ -26,6 +26,7 @@ final class FaultLog {
     POLL(Counters.POLL_FAULTS),
     FLUSH(Counters.FLUSH_FAULTS),
     DRAIN(Counters.DRAIN_FAULTS),
+    CONNECTION(Counters.CONNECTION_FAULTS),
     CLOSE(Counters.CLOSE_FAULTS);
 
     private final int counter;

@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -21,7 +23,6 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
@@ -50,6 +51,7 @@ final class IaImpl implements InterfaceAdapter {
   private final Device device;
   private final Reaper reaper;
   private final Runnable afterClose;
+  private final Runnable afterDevice;
   private final EndpointTable endpoints = new EndpointTable();
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final EvdImpl ownAsyncEvd;
@@ -65,23 +67,36 @@ final class IaImpl implements InterfaceAdapter {
 
   private final AtomicBoolean lost = new AtomicBoolean();
 
+  /** What could not be destroyed, because something that is stuck uses it. */
+  private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
+
   // Of the reaper.
+  private boolean finished;
   private boolean deviceClosed;
   private boolean closeFailed;
 
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
+  /**
+   * An adapter.
+   *
+   * @param afterClose run by the reaper when it is closed.
+   * @param afterDevice run by the reaper when its device is closed as well, which is later if
+   *     something is stuck.
+   */
   IaImpl(
       final String name,
       final Jdapl runtime,
       final Device device,
       final Dispatcher dispatcher,
-      final Runnable afterClose) {
+      final Runnable afterClose,
+      final Runnable afterDevice) {
     this.name = name;
     this.runtime = runtime;
     this.device = device;
     reaper = runtime.reaper();
     this.afterClose = afterClose;
+    this.afterDevice = afterDevice;
     ownAsyncEvd =
         new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher);
     asyncEvd = ownAsyncEvd;
@@ -330,13 +345,16 @@ final class IaImpl implements InterfaceAdapter {
 
   /** Puts an async error into the async EVD; from any thread. */
   void report(final AsyncSlot slot, final AsyncEvent.Kind kind, final String reason) {
-    final AsyncEventImpl event = slot.add(kind, reason);
-    if (event != null) {
-      final EvdImpl to;
-      synchronized (asyncLock) {
-        to = asyncEvd;
+    final EvdImpl to;
+    final AsyncEventImpl event;
+    synchronized (asyncLock) {
+      to = asyncEvd;
+      event = slot.add(kind, reason, to);
+      if (event != null) {
         to.enqueue(event);
       }
+    }
+    if (event != null) {
       to.signalLane();
     }
   }
@@ -357,15 +375,6 @@ final class IaImpl implements InterfaceAdapter {
       to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
       asyncEvd = to; // whoever closes it comes to leaveAsync after this
     }
-  }
-
-  /** An object is closed: its async error, if one waits, goes into a report. */
-  void withdraw(final AsyncSlot slot, final List<Event> into) {
-    final EvdImpl from;
-    synchronized (asyncLock) {
-      from = asyncEvd;
-    }
-    slot.withdraw(from, into);
   }
 
   /** Called by the provider. */
@@ -490,28 +499,47 @@ final class IaImpl implements InterfaceAdapter {
         LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
       }
     }
+    finished = true;
     closeDevice();
     runtime.releaseEvd();
     afterClose.run();
     closed.complete(null);
   }
 
+  /** What something stuck uses is destroyed when that has returned, before the device is closed. */
+  void destroyLater(final Runnable destroy) {
+    left.add(destroy);
+  }
+
   /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
   private void closeDevice() {
-    if (deviceClosed) {
-      return;
+    if (!deviceClosed) {
+      left.removeIf(IaImpl::succeeds);
+      try {
+        device.close();
+        deviceClosed = true;
+      } catch (final RuntimeException e) {
+        if (!closeFailed) {
+          LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
+        }
+        closeFailed = true;
+        if (e instanceof VerbsException failure && failure.errno() == VerbsException.EBUSY) {
+          reaper.schedule(CLOSE_RETRY, this::closeDevice);
+          return;
+        }
+      }
     }
+    if (finished) {
+      afterDevice.run();
+    }
+  }
+
+  private static boolean succeeds(final Runnable destroy) {
     try {
-      device.close();
-      deviceClosed = true;
+      destroy.run();
+      return true;
     } catch (final RuntimeException e) {
-      if (!closeFailed) {
-        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
-      }
-      closeFailed = true;
-      if (e instanceof VerbsException failure && failure.errno() == VerbsException.EBUSY) {
-        reaper.schedule(CLOSE_RETRY, this::closeDevice);
-      }
+      return false; // it was reported when it failed first
     }
   }
 

@@ -89,8 +89,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       if (!isWorkThere(sequence, cursor)) {
         sleep();
       }
-      sleeper.set(null);
     } finally {
+      sleeper.set(null);
       reading.set(false);
     }
     return cursor.get();
@@ -133,24 +133,24 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   }
 
   /**
-   * Looks into the channel if the dispatcher did not since the last call, because a handler keeps
-   * it: others may wait for what is there. By the reaper.
+   * Looks into the channel, unless the dispatcher does: others may wait for what is there, while a
+   * handler keeps it. By the reaper.
    *
-   * @return whether the dispatcher is kept.
+   * @return whether the dispatcher has not looked since the last call.
    */
   boolean lookInstead() {
     final long now = looks.get();
     final boolean kept = now == looksSeen;
     looksSeen = now;
-    if (channel == null || !kept || !reading.compareAndSet(false, true)) {
+    if (channel == null || !reading.compareAndSet(false, true)) {
       return false;
     }
     try {
       read(0);
-      return true;
     } finally {
       reading.set(false);
     }
+    return kept;
   }
 
   private void beginReading() {

@@ -71,6 +71,7 @@ public final class Jdapl implements AutoCloseable {
   private final AtomicInteger evds = new AtomicInteger();
   private final AtomicInteger adapters = new AtomicInteger();
   private boolean isReading; // of the reaper
+  private volatile boolean stopped;
 
   private Jdapl(final Builder builder) {
     provider = builder.provider;
@@ -337,7 +338,10 @@ public final class Jdapl implements AutoCloseable {
     return open(() -> {});
   }
 
-  InterfaceAdapter open(final Runnable afterClose) {
+  InterfaceAdapter open(final Runnable afterDevice) {
+    if (stopped) {
+      throw new IllegalStateException("this runtime is closed; start another one");
+    }
     final Dispatcher dispatcher = nextDispatcher();
     final Device device;
     reserveEvd("the adapter"); // its async EVD
@@ -361,15 +365,7 @@ public final class Jdapl implements AutoCloseable {
     }
     adapters.incrementAndGet();
     final IaImpl ia =
-        new IaImpl(
-            device.name(),
-            this,
-            device,
-            dispatcher,
-            () -> {
-              adapters.decrementAndGet();
-              afterClose.run();
-            });
+        new IaImpl(device.name(), this, device, dispatcher, adapters::decrementAndGet, afterDevice);
     ia.open();
     return ia;
   }
@@ -534,13 +530,15 @@ public final class Jdapl implements AutoCloseable {
    * unparks it.
    */
   void block(final BooleanSupplier condition, final long deadline) {
-    final BooleanSupplier ends =
-        () -> condition.getAsBoolean() || Thread.currentThread().isInterrupted();
     if (byHand) {
-      runUntil(ends, Duration.ofNanos(Math.max(0, deadline - clock.nanoTime())));
+      runUntil(
+          () -> condition.getAsBoolean() || Thread.currentThread().isInterrupted(),
+          Duration.ofNanos(Math.max(0, deadline - clock.nanoTime())));
       return;
     }
-    while (!ends.getAsBoolean() && !isOver(deadline)) {
+    while (!condition.getAsBoolean()
+        && !Thread.currentThread().isInterrupted()
+        && !isOver(deadline)) {
       LockSupport.parkNanos(this, deadline - clock.nanoTime());
     }
   }
@@ -604,6 +602,7 @@ public final class Jdapl implements AutoCloseable {
   }
 
   void stop() {
+    stopped = true;
     reaper.stop();
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.stop();

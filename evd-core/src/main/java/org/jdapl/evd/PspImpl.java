@@ -35,11 +35,16 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
 
   void open() {
     evd.addUser(this, false);
+    boolean opened = false;
     try {
       listener = ia.device().listen(connQual, BACKLOG, this);
+      opened = true;
     } catch (final VerbsException e) {
-      evd.removeUser(this);
       throw Misuse.failed(name + ": cannot listen at " + connQual, e);
+    } finally {
+      if (!opened) {
+        evd.removeUser(this);
+      }
     }
   }
 

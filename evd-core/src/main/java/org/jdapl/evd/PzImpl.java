@@ -63,15 +63,20 @@ final class PzImpl implements ProtectionZone {
       final ByteBuffer buffer, final Set<Privilege> rights, final Set<Access> access) {
     final LmrImpl lmr = new LmrImpl(ia.nameFor("lmr"), this, buffer, rights);
     addUser(lmr);
+    boolean opened = false;
     try {
       final MemoryRegion mr = ia.device().regMr(pd, buffer, access);
       lmr.open(mr);
+      opened = true;
     } catch (final VerbsException e) {
-      removeUser(lmr);
       throw Misuse.failed(
           name + ".createLmr of " + buffer.capacity() + " bytes",
           e,
           ReturnSubtype.RESOURCE_MEMORY_REGION);
+    } finally {
+      if (!opened) {
+        removeUser(lmr);
+      }
     }
     return lmr;
   }

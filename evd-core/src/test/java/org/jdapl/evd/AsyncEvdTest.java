@@ -74,6 +74,22 @@ class AsyncEvdTest implements EventHandler {
   }
 
   @Test
+  void shouldGiveAnErrorToTheEvdOfItsTimeThoughOneOfThatKindWaitsInTheOneBefore() {
+    final Evd own = ia.asyncEvd();
+    report(own, Kind.EVD_OVERFLOW);
+    report(own, Kind.EVD_OVERFLOW);
+    final Evd evd = ia.createEvd(4, EventStream.ASYNC);
+    ia.asyncEvd(evd);
+    report(own, Kind.EVD_OVERFLOW);
+    evd.upcall(this);
+    turnAll();
+    assertThat(seen).containsExactly("EVD_OVERFLOW 1");
+    own.upcall(this);
+    turnAll();
+    assertThat(seen).containsExactly("EVD_OVERFLOW 1", "EVD_OVERFLOW 2");
+  }
+
+  @Test
   void shouldCountErrorsOfOneKindAndKeepKindsApart() {
     final Evd evd = ia.asyncEvd();
     report(evd, Kind.EVD_OVERFLOW);

@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,10 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
@@ -85,6 +89,76 @@ class ProviderRegressionTest {
     assertThat(bed.kinds)
         .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
     assertThat(inTurn).isSubsetOf("poll_cq", "req_notify_cq");
+  }
+
+  @Test
+  void shouldHandOutTheCompletionWhenTheProviderCannotBeToldThatItIsEstablished() {
+    bed.ia.createPsp(1, bed.evd);
+    final List<String> seen = new ArrayList<>();
+    bed.evd.upcall(
+        new EventHandler() {
+          @Override
+          public void onRequest(final ConnectionRequestEvent event) {
+            event.request().accept(bed.endpoint, null);
+          }
+
+          @Override
+          public void onEvent(final Event event) {
+            seen.add(event.stream().toString());
+          }
+        });
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    bed.provider.ask();
+    bed.settle();
+    refuse("notify");
+    bed.provider.receive(0);
+    bed.settle();
+
+    assertThat(seen).containsExactly("CONNECTION", "DTO");
+    assertThat(bed.evd.statistics().faults()).isOne();
+  }
+
+  @Test
+  void shouldMoveTheQueuePairToTheErrorStateThoughItCannotHangUp() {
+    bed.evd.upcall(bed.recording());
+    bed.connected();
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    final List<String> verbs = refuse("disconnect");
+    bed.endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+    bed.settle();
+    assertThat(verbs).containsSubsequence("disconnect", "modify_qp", "post_recv", "post_send");
+    assertThat(bed.kinds)
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+  }
+
+  /** A verb fails from now on; which ones were called. */
+  private List<String> refuse(final String refused) {
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals(refused)) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+    return verbs;
+  }
+
+  @Test
+  void shouldLeaveNoUserBehindWhenAProviderFailsInItsOwnWay() {
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("reg_mr") || verb.equals("listen")) {
+            throw new IllegalStateException(verb);
+          }
+        };
+    final var pz = bed.ia.createPz();
+    final var evd = bed.createEvd();
+    assertThatThrownBy(() -> pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()))
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> bed.ia.createPsp(9, evd)).isInstanceOf(IllegalStateException.class);
+    pz.close();
+    evd.close();
   }
 
   @Test

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DrainReport;
@@ -29,6 +30,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -107,11 +109,26 @@ class ThreadsRegressionTest {
     final Evd evd = createEvd();
     final Endpoint endpoint = createEndpoint(evd);
     final CountDownLatch connecting = new CountDownLatch(1);
+    final AtomicInteger queuePairs = new AtomicInteger(1);
+    final AtomicInteger queues = new AtomicInteger(1);
+    final CountDownLatch deviceClosed = new CountDownLatch(1);
     provider.hook =
         verb -> {
-          if (verb.equals("connect")) {
-            connecting.countDown();
-            hold(go);
+          switch (verb) {
+            case "connect" -> {
+              connecting.countDown();
+              hold(go);
+            }
+            case "destroy_qp" -> queuePairs.decrementAndGet();
+            case "destroy_cq" -> {
+              checkUnused(verb, queuePairs);
+              queues.decrementAndGet();
+            }
+            case "close_device" -> {
+              checkUnused(verb, queues);
+              deviceClosed.countDown();
+            }
+            default -> {}
           }
         };
     final Thread connect =
@@ -129,6 +146,30 @@ class ThreadsRegressionTest {
     assertThat(waited).succeedsWithin(BOUND).isEqualTo(Outcome.ABORT);
     go.countDown();
     connect.join();
+    assertThat(deviceClosed.await(BOUND.toSeconds(), TimeUnit.SECONDS))
+        .as("the device is closed when the call returned")
+        .isTrue();
+  }
+
+  private static void checkUnused(final String verb, final AtomicInteger users) {
+    if (users.get() > 0) {
+      throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "it is in use");
+    }
+  }
+
+  @Test
+  void required_T01_theCloseOfAnEndpointEndsAtItsBoundThoughAHandlerIsStuck() {
+    final Evd evd = createEvd();
+    final Endpoint endpoint = createEndpoint(evd);
+    final Stuck stuck = new Stuck();
+    evd.upcall(stuck);
+    for (int i = 0; i < 2; i++) {
+      assertThat(evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+    }
+    final CompletableFuture<DrainReport> closed =
+        endpoint.closeAsync(Duration.ofMillis(1)).toCompletableFuture();
+    assertThat(closed).succeedsWithin(BOUND).extracting(DrainReport::complete).isEqualTo(false);
+    stuck.end.countDown();
   }
 
   @Test

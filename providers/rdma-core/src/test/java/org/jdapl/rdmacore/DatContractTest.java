@@ -9,6 +9,8 @@ import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
 import org.jdapl.tck.UpcallContract;
 import org.jdapl.tck.UpcallThreadsContract;
+import org.jdapl.tck.WaitContract;
+import org.jdapl.tck.WaitThreadsContract;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Timeout;
 
@@ -75,6 +77,22 @@ class DatContractTest {
 
   @Nested
   class UpcallThreads extends UpcallThreadsContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Waiting extends WaitContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class WaitingThreads extends WaitThreadsContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();
