@@ -865,6 +865,19 @@ class ArmContractTest {
   }
 
   @Test
+  void required_A06_anAwaitFindsWhatIsNotToldOf() {
+    final SolicitedBed bed = full(5);
+    assertThat(bed.quiet.await(bed, 1, Duration.ZERO)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
+    bed.arrives();
+    bed.arrives();
+    assertThat(bed.quiet.await(bed, 1, Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    assertThat(bed.quiet.remaining()).isOne();
+    bed.arrives();
+    assertThat(bed.quiet.await(bed, 1, Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    bed.assertHeard(2);
+  }
+
+  @Test
   void required_A06_anEnablingBringsWhatIsNotToldOf() {
     final SolicitedBed bed = full(4);
     bed.enableQuiet();
