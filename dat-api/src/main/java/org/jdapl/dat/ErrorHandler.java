@@ -1,8 +1,9 @@
 package org.jdapl.dat;
 
 /**
- * Told of what consumer code throws in an upcall, where there is no caller to throw it at. Where
- * none is set, the first failure of an EVD is logged, then its second, fourth, eighth and so on.
+ * Told of what consumer code throws in an upcall, where there is no caller to throw it at: not by
+ * hand, where it is thrown at who drives. Where none is set, the first failure of an EVD is logged,
+ * then its second, fourth, eighth and so on.
  */
 @FunctionalInterface
 public interface ErrorHandler {

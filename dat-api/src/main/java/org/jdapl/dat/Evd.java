@@ -269,7 +269,9 @@ public interface Evd extends DatObject {
    *     the upcall is reported as stuck.
    * @return completes when no upcall is running and none will start, with the events that were
    *     dropped.
-   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative;
+   *     INVALID_STATE (EVD_IN_USE) while endpoints or service points use it, (EVD_ASYNC) if it is
+   *     the adapter's own async EVD.
    */
   CompletionStage<DrainReport> closeAsync(Duration bound);
 }

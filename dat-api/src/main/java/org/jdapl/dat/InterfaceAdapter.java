@@ -122,8 +122,9 @@ public interface InterfaceAdapter extends DatObject {
    * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is
    *     refused.
    * @return the service point.
-   * @throws DatException CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the
-   *     EVD is closed, of another adapter, or does not take the stream.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is below 1;
+   *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD is closed,
+   *     of another adapter, or does not take the stream.
    */
   PublicServicePoint createPsp(long connQual, Evd evd);
 

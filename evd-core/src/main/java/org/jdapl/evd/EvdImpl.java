@@ -187,7 +187,7 @@ final class EvdImpl implements Evd {
 
   /** From its next token on another dispatcher gives its turns. */
   void moveTo(final Dispatcher to) {
-    control(() -> dispatcher = to); // in a turn, while there is no token: none is in two rings
+    control(() -> dispatcher = to); // there is one token, and who makes the next one reads it after
   }
 
   private void signal(final long bits) {

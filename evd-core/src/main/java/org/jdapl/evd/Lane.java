@@ -11,7 +11,7 @@ import org.jctools.queues.atomic.unpadded.MpscGrowableAtomicUnpaddedArrayQueue;
  * the consumer's own objects, and {@link LaneEvent}s. Anybody offers; the holder of the turn polls.
  *
  * <p>Software events and connection requests are bounded each on its own. Connection and async
- * events are bounded by what makes them: two for an endpoint, one for a live object.
+ * events are bounded by what makes them: two for an endpoint, one of each kind for a live object.
  */
 final class Lane {
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("mistakes")
 class MistakesTest {
 
-  private static final long SECONDS = 30;
+  private static final long SECONDS = 20;
 
   /** What the broken code prints, and what found it. */
   private static final Path LOG = Path.of("target/mistakes.log");
