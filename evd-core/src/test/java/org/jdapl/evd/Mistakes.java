@@ -121,8 +121,8 @@ final class Mistakes {
             "E07",
             "an object has more than one slot in the async EVD",
             "AsyncSlot.java",
-            "    if (same != null) {",
-            "    if (same != null && reason == null) {"),
+            "      if (event.waitsIn(evd, kind)) {",
+            "      if (event.waitsIn(evd, kind) && reason == null) {"),
         Mistake.of(
             "E08",
             "an EVD is made shorter than what waits in it",
@@ -400,8 +400,8 @@ final class Mistakes {
             "W07",
             "a wait by hand parks its thread",
             "Jdapl.java",
-            "    if (byHand) {\n      runUntil(ends,",
-            "    if (byHand && deadline < 0) {\n      runUntil(ends,"));
+            "    if (byHand) {\n      runUntil(\n",
+            "    if (byHand && deadline < 0) {\n      runUntil(\n"));
   }
 
   private static Stream<Mistake> waitingWithThreads() {
@@ -410,8 +410,8 @@ final class Mistakes {
                 "W02",
                 "each event begins the timeout anew",
                 "EvdImpl.java",
-                "      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);",
-                "      ia.runtime().block(() -> (state.get() & EvdState.ASLEEP) == 0, deadline);\n"
+                "      ia.runtime().block(awake, deadline);",
+                "      ia.runtime().block(awake, deadline);\n"
                     + "      if (!ia.runtime().isOver(deadline)) {\n"
                     + "        return waitInTurn(own, threshold,"
                     + " ia.runtime().deadline(Duration.ofMillis(500)));\n"
