@@ -31,8 +31,8 @@ final class Schedules implements AutoCloseable {
           new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"),
           new Edit(
               "Jdapl.java",
-              "    if (byHand) {\n      runUntil(ends,",
-              "    if (false) {\n      runUntil(ends,"),
+              "    if (byHand) {\n      runUntil(\n",
+              "    if (false) {\n      runUntil(\n"),
           new Edit(
               "Jdapl.java",
               "LockSupport.parkNanos(this, deadline - clock.nanoTime());",
