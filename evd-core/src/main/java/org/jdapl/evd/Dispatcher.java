@@ -251,20 +251,40 @@ final class Dispatcher implements Runnable {
     current = CURRENT.get();
     current.dispatcher = this;
     thread = Thread.currentThread();
+    boolean runs = true;
+    while (runs) {
+      runs = loop();
+    }
+  }
+
+  /** Returns whether this thread goes on, because an error ended it and there is no other one. */
+  private boolean loop() {
     try {
       while (!stopped) {
         barrier.waitFor(consumed.get() + 1);
         work();
       }
       closeChannel();
+      return false;
     } catch (final AlertException | InterruptedException | TimeoutException e) {
       throw new IllegalStateException("nobody alerts or interrupts a dispatcher", e);
     } catch (final Throwable e) {
-      try {
-        LOGGER.error("{}: ended by {}; another thread takes over", name, e.toString(), e);
-      } finally {
-        start(); // also if there is no memory left for the message
-      }
+      return !isReplaced(e);
+    }
+  }
+
+  /** An error ends this thread: starts another one, if there is memory for it. */
+  private boolean isReplaced(final Throwable by) {
+    try {
+      LOGGER.error("{}: ended by {}; another thread takes over", name, by.toString(), by);
+    } catch (final Throwable noMemory) {
+      // Another thread takes over all the same.
+    }
+    try {
+      start();
+      return true;
+    } catch (final Throwable e) {
+      return false;
     }
   }
 

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class DispatcherTest {
 
-  private static final Duration BOUND = Duration.ofSeconds(20);
+  private static final Duration BOUND = Duration.ofSeconds(Long.getLong("jdapl.bound", 20));
 
   /** Ends the thread it is thrown on, as an OutOfMemoryError would. */
   private static final class Fatal extends VirtualMachineError {
@@ -132,6 +132,9 @@ class DispatcherTest {
     private final Jdapl jdapl;
     private final InterfaceAdapter ia;
 
+    /** Whether the next thread cannot be made. */
+    private volatile boolean refuses;
+
     Threads(final int dispatchers) {
       jdapl =
           Jdapl.with(new ScriptedDevice(Behavior.WEAK))
@@ -142,6 +145,10 @@ class DispatcherTest {
     }
 
     private Thread thread(final Runnable loop) {
+      if (refuses) {
+        refuses = false;
+        throw new OutOfMemoryError("unable to create native thread");
+      }
       final Thread thread = new Thread(loop, "tested-" + started.size());
       thread.setDaemon(true);
       started.add(thread);
@@ -188,6 +195,25 @@ class DispatcherTest {
       assertThat(threads.started).as("a thread for each that ended").hasSize(before + 3);
       evd.teardown();
       assertThat(evd.statistics().software()).isEqualTo(100);
+    }
+  }
+
+  /** As when a handler found that no thread can be made: the next one cannot either. */
+  @Test
+  void required_U10_itGoesOnThoughNoOtherThreadCanTakeOver() throws InterruptedException {
+    try (Threads threads = new Threads(1)) {
+      final int before = threads.started.size();
+      final Evd evd = threads.ia.createEvd(200, EventStream.SOFTWARE);
+      final Failing handler = new Failing(100, Fatal::new, 10, 50);
+      threads.refuses = true;
+      evd.upcall(handler);
+      for (int i = 0; i < 100; i++) {
+        evd.postSoftwareEvent(i);
+      }
+      assertThat(handler.done.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      assertThat(handler.seen).isEqualTo(numbers(100));
+      assertThat(threads.started).as("at the second error there is one").hasSize(before + 1);
+      evd.teardown();
     }
   }
 
