@@ -99,13 +99,20 @@ class WatchdogTest {
   record Case(String model, int lost) {}
 
   static Stream<Case> cases() {
-    return Stream.of(
+    return models()
+        .flatMap(model -> IntStream.range(-1, 8).mapToObj(lost -> new Case(model, lost)));
+  }
+
+  /** A sample; -Djdapl.models=all takes every combination. */
+  private static Stream<String> models() {
+    return "all".equals(System.getProperty("jdapl.models"))
+        ? SimCase.virtualTime().map(of -> of.model().toString()).distinct()
+        : Stream.of(
             "arm=weak hint=none",
             "arm=weak hint=exact",
             "arm=strong hint=maybe second-arm=counted",
             "arm=weak hint=without-arm second-arm=overwrites",
-            "arm=weak hint=none delivery=channel")
-        .flatMap(model -> IntStream.range(-1, 8).mapToObj(lost -> new Case(model, lost)));
+            "arm=weak hint=none delivery=channel");
   }
 
   @ParameterizedTest
