@@ -1045,10 +1045,13 @@ final class EvdImpl implements Evd {
     checkOpen("resize");
     ia.checkLength(to, name + ".resize");
     synchronized (this) {
+      final int from = length;
+      if (to == from) {
+        return;
+      }
       if (hasWaiter()) {
         throw waited("resize");
       }
-      final int from = length;
       if (to < reserved || !lane.resize(from, to)) {
         throw Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
@@ -1224,7 +1227,7 @@ final class EvdImpl implements Evd {
     for (final CqFeed feed : merger.feeds()) {
       try {
         feed.cq().close();
-      } catch (final RuntimeException e) {
+      } catch (final RuntimeException | Error e) {
         onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
         ia.destroyLater(feed.cq()::close);
       }

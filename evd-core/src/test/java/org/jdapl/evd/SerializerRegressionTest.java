@@ -218,6 +218,21 @@ class SerializerRegressionTest {
   }
 
   @Test
+  void shouldChangeNothingWhenAnEvdIsResizedToItsLengthWhileAThreadWaits() {
+    final EvdImpl other = bed.createEvd();
+    other.upcall(
+        HookedBed.on(
+            event -> {
+              evd.resize(evd.length());
+              post(1);
+            }));
+    assertThat(other.postSoftwareEvent("")).isEqualTo(Outcome.SUCCESS);
+
+    assertThat(evd.await(HookedBed.on(event -> count++), 1, BOUND)).isEqualTo(Outcome.SUCCESS);
+    assertThat(count).isOne();
+  }
+
+  @Test
   void shouldNotifyTheLatestHandlerWhenNotifyComesDuringATurn() {
     final List<String> notified = new ArrayList<>();
     receives(bed.endpoint, 1);

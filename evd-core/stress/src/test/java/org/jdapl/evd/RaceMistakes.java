@@ -201,8 +201,8 @@ final class RaceMistakes {
             "two resize at once: the lane gets the length of one, the EVD that of the other",
             "RESIZE x RESIZE",
             "EvdImpl.java",
-            "    synchronized (this) {\n      if (hasWaiter()) {\n        throw waited(\"resize\");",
-            "    {\n      if (hasWaiter()) {\n        throw waited(\"resize\");"),
+            "    synchronized (this) {\n      final int from = length;\n",
+            "    {\n      final int from = length;\n"),
         planted(
             "a dispatcher looks, and announces itself as sleeper then",
             "POST x SLEEP",
