@@ -204,12 +204,22 @@ final class Connection implements CmHandler {
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
       endByConsumer(Trigger.END);
     } else if (machine.move(Trigger.DISCONNECT) != null) {
-      if (endpoint.requests().isIdle()
-          || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
+      if (!isMarked()) {
         endByConsumer(Trigger.END);
       } else {
         schedule(GRACE, () -> endByConsumer(Trigger.END));
       }
+    }
+  }
+
+  /** Whether there are requests to wait for, and a marker that says when they are done. */
+  private boolean isMarked() {
+    try {
+      return !endpoint.requests().isIdle()
+          && endpoint.requests().postMarker(endpoint.qp(), false) == 0;
+    } catch (final RuntimeException e) {
+      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
+      return false;
     }
   }
 
@@ -352,7 +362,7 @@ final class Connection implements CmHandler {
     if (id != null && machine.state() != EndpointState.CLOSED) {
       try {
         id.notifyEstablished();
-      } catch (final RuntimeException e) { // the connection stands all the same
+      } catch (final RuntimeException | Error e) { // the connection stands all the same
         evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
       }
     }

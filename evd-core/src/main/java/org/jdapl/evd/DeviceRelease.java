@@ -104,7 +104,7 @@ final class DeviceRelease {
     try {
       call.run();
       return true;
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       LOGGER.error("{}: letting go of the device goes on after {}", ia.name(), e.toString(), e);
       return false;
     }

@@ -518,7 +518,7 @@ final class IaImpl implements InterfaceAdapter {
       try {
         device.close();
         deviceClosed = true;
-      } catch (final RuntimeException e) {
+      } catch (final RuntimeException | Error e) {
         if (!closeFailed) {
           LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
         }
@@ -538,7 +538,7 @@ final class IaImpl implements InterfaceAdapter {
     try {
       destroy.run();
       return true;
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       return false; // it was reported when it failed first
     }
   }

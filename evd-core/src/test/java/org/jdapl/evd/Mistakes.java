@@ -246,6 +246,12 @@ final class Mistakes {
             "    by.holdTurn(true);\n    try {",
             "    by.holdTurn(false);\n    try {"),
         Mistake.of(
+            "U10",
+            "nobody takes over from a dispatcher that an error ended",
+            "Dispatcher.java",
+            "      start();\n      return true;",
+            "      return true;"),
+        Mistake.of(
             "U11",
             "completions that are left out cost nothing",
             "Merger.java",
@@ -478,6 +484,18 @@ final class Mistakes {
             "Connection.java",
             "    return !established && !ended && shares(queue);",
             "    return false;"),
+        Mistake.of(
+            "M02",
+            "the active side holds completions back for ever",
+            "Connection.java",
+            "    if (!established && !ended) {\n      unhold();",
+            "    if (established && !ended) {\n      unhold();"),
+        Mistake.of(
+            "M02",
+            "ESTABLISHED is handed out again when the device tells of it",
+            "Connection.java",
+            "    if (established || ended) {\n      return false;",
+            "    if (ended) {\n      return false;"),
         Mistake.of(
             "M03",
             "an end that came to its bound is not counted",

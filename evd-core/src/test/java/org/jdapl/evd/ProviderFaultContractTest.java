@@ -12,6 +12,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequest;
+import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
@@ -31,10 +33,12 @@ import org.jdapl.evd.ScriptedDevice.ScriptedCq;
 import org.jdapl.evd.ScriptedDevice.ScriptedQp;
 import org.jdapl.evd.ScriptedDevice.Wc;
 import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -602,5 +606,201 @@ class ProviderFaultContractTest {
     assertThat(kinds)
         .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
     assertThat(shared.statistics().overdueEnds()).isEqualTo(flushes ? 0 : 1);
+  }
+
+  // M02: what a device says too late
+
+  private static EventHandler seeing(final List<Object> seen) {
+    return new EventHandler() {
+      @Override
+      public void onConnection(final ConnectionEvent event) {
+        seen.add(event.kind());
+      }
+
+      @Override
+      public void onCompletion(final DtoCompletion event) {
+        seen.add(event.status() == DtoStatus.SUCCESS ? event.cookie() : event.status());
+      }
+    };
+  }
+
+  @Test
+  void required_M02_theActiveSideHoldsCompletionsBackUntilItsBoundAndIsBrokenThen() {
+    final HookedBed bed = new HookedBed();
+    final List<Object> seen = new ArrayList<>();
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 7);
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 8);
+    bed.evd.upcall(seeing(seen));
+    bed.connect(bed.endpoint);
+    bed.provider.receive(0);
+    bed.settle();
+    bed.clock.advance(Duration.ofMillis(1999));
+    bed.settle();
+    assertThat(seen).as("the answer may still come").isEmpty();
+
+    bed.clock.advance(Duration.ofMillis(1));
+    bed.settle();
+    bed.provider.tell(CmEventType.ESTABLISHED, 0);
+    bed.settle();
+
+    assertThat(seen)
+        .startsWith(ConnectionEvent.Kind.ESTABLISHED, 7L)
+        .containsOnlyOnce(ConnectionEvent.Kind.BROKEN, DtoStatus.ERR_FLUSHED)
+        .hasSize(4);
+  }
+
+  /** The device's own comes after the completion, or while that is polled. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void required_M02_thePassiveSideHandsOutEstablishedOnceThoughACompletionComesFirst(
+      final boolean whilePolling) {
+    final HookedBed bed = new HookedBed();
+    final List<Object> seen = new ArrayList<>();
+    final List<ConnectionRequest> requests = new ArrayList<>();
+    bed.ia.createPsp(1, bed.evd);
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 7);
+    bed.evd.upcall(
+        new EventHandler() {
+          @Override
+          public void onRequest(final ConnectionRequestEvent event) {
+            requests.add(event.request());
+          }
+        });
+    bed.provider.ask();
+    bed.settle();
+    requests.get(0).accept(bed.endpoint, null);
+    bed.evd.upcall(seeing(seen));
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("poll_cq") && whilePolling && !verbs.contains(verb)) {
+            bed.provider.tell(CmEventType.ESTABLISHED, 0);
+          }
+          verbs.add(verb);
+        };
+
+    bed.provider.receive(0);
+    bed.settle();
+    if (!whilePolling) {
+      bed.provider.tell(CmEventType.ESTABLISHED, 0);
+      bed.settle();
+    }
+
+    assertThat(seen).containsExactly(ConnectionEvent.Kind.ESTABLISHED, 7L);
+    assertThat(verbs.contains("notify")).as("the device is told").isNotEqualTo(whilePolling);
+  }
+
+  // P04: verbs of the connection manager
+
+  /** A completion makes ESTABLISHED be handed out ahead of it, and the device is told of that. */
+  @Test
+  void required_P04_anExceptionOutOfNotifyIsReportedAndNothingIsLost() {
+    final HookedBed bed = new HookedBed();
+    final List<Object> seen = new ArrayList<>();
+    bed.ia.createPsp(1, bed.evd);
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 7);
+    bed.evd.upcall(
+        new EventHandler() {
+          @Override
+          public void onRequest(final ConnectionRequestEvent event) {
+            event.request().accept(bed.endpoint, null);
+          }
+
+          @Override
+          public void onConnection(final ConnectionEvent event) {
+            seen.add(event.kind());
+          }
+
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            seen.add(event.cookie());
+          }
+        });
+    bed.provider.ask();
+    bed.settle();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("notify")) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+
+    bed.provider.receive(0);
+    bed.settle();
+
+    assertThat(seen).containsExactly(ConnectionEvent.Kind.ESTABLISHED, 7L);
+    assertThat(bed.evd.statistics().faults()).isOne();
+  }
+
+  @Test
+  void required_P04_aGracefulDisconnectEndsThoughItsMarkerCannotBePosted() {
+    final HookedBed bed = new HookedBed();
+    final List<Object> seen = new ArrayList<>();
+    bed.evd.upcall(seeing(seen));
+    bed.connected();
+    assertThat(bed.endpoint.postSend(bed.lmr, 0, 8, 7)).isEqualTo(Outcome.SUCCESS);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("post_send")) {
+            bed.provider.hook = next -> {};
+            throw HookedProvider.refused(verb);
+          }
+        };
+
+    bed.endpoint.disconnect(Endpoint.Disconnect.GRACEFUL);
+    bed.settle();
+
+    assertThat(seen)
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, 7L, ConnectionEvent.Kind.DISCONNECTED);
+  }
+
+  // P04: what a provider throws at the end
+
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void required_P04_anErrorOutOfDestroyIsReportedAndTheCloseEnds() {
+    final HookedBed bed = new HookedBed();
+    bed.provider.hook =
+        verb -> {
+          if (verb.startsWith("de") || verb.startsWith("close")) {
+            throw new AssertionError(verb + ", as the test says");
+          }
+        };
+    final CompletableFuture<DrainReport> endpointClosed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    final CompletableFuture<DrainReport> evdClosed =
+        bed.evd.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+
+    assertThat(endpointClosed).isCompleted();
+    assertThat(evdClosed).isCompleted();
+    assertThat(bed.evd.statistics().faults()).isEqualTo(2);
+    bed.ia.closeAbruptly(Duration.ofSeconds(1)); // which has a zone, a region and the device left
+  }
+
+  @Test
+  void required_P04_aPostThatThrowsIsNotOpen() {
+    final HookedBed bed = new HookedBed();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("post_recv")) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+    for (int i = 0; i < 10; i++) { // more than the endpoint may have
+      assertThatThrownBy(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 1))
+          .isInstanceOf(VerbsException.class);
+    }
+    bed.provider.hook = verb -> {};
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 2)).isEqualTo(Outcome.SUCCESS);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+    assertThat(closed.join().requests())
+        .extracting(DrainReport.Request::cookie)
+        .containsExactly(2L);
   }
 }
