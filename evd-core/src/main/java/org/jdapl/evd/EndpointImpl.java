@@ -374,6 +374,8 @@ final class EndpointImpl implements Endpoint {
         errno = requests.postSend(qp, operation, total, cookie, context, suppress);
       }
       return outcome(errno, operation);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ": post of " + operation, e);
     } finally {
       requests.unlock();
     }
@@ -410,6 +412,8 @@ final class EndpointImpl implements Endpoint {
       final long total =
           use(list, receives, receive, attributes.maxReceiveIov(), Privilege.LOCAL_WRITE);
       return outcome(receives.postReceive(qp, total, cookie, context), DtoOperation.RECEIVE);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ": post of RECEIVE", e);
     } finally {
       receives.unlock();
     }

@@ -109,9 +109,9 @@ final class Merger {
   void rescue() {
     for (final CqFeed feed : feeds) {
       batch.clear();
+      stash.reserve(completionRoom); // before the poll: without memory nothing was taken
       feed.rescue(batch);
       if (batch.size() > 0) {
-        stash.reserve(completionRoom);
         stash.append(batch);
         evd.signalLane(); // no notification did
       }
@@ -339,8 +339,8 @@ final class Merger {
       final CqFeed feed = all[nextFeed];
       if (feed.hasMore()) {
         batch.clear();
+        stash.reserve(completionRoom); // before the poll: without memory nothing was taken
         if (feed.poll(batch)) {
-          stash.reserve(completionRoom);
           stash.append(batch);
           return true;
         }

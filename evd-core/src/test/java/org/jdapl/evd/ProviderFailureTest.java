@@ -12,6 +12,7 @@ import org.jdapl.verbs.VerbsProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ProviderFailureTest {
 
@@ -34,6 +35,31 @@ class ProviderFailureTest {
   })
   void required_R03_itsErrnoGivesTheType(final int errno, final ReturnType type) {
     assertThat(failToOpen(errno).type()).isEqualTo(type);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"post_send", "post_recv"})
+  void required_R03_soDoesAPostThatTheProviderThrowsOutOf(final String verb) {
+    final HookedBed bed = new HookedBed();
+    bed.connected();
+    bed.provider.hook =
+        called -> {
+          if (called.equals(verb)) {
+            throw HookedProvider.refused(verb);
+          }
+        };
+    final DatException refused =
+        catchThrowableOfType(
+            DatException.class,
+            () -> {
+              final var unused =
+                  verb.equals("post_send")
+                      ? bed.endpoint.postSend(bed.lmr, 0, 8, 1)
+                      : bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
+            });
+
+    assertThat(refused).hasMessageContainingAll(bed.endpoint.name(), verb, "the test says no");
+    assertThat(refused.getCause()).isInstanceOf(VerbsException.class);
   }
 
   private static DatException failToOpen(final int errno) {

@@ -790,7 +790,7 @@ class ProviderFaultContractTest {
         };
     for (int i = 0; i < 10; i++) { // more than the endpoint may have
       assertThatThrownBy(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 1))
-          .isInstanceOf(VerbsException.class);
+          .isInstanceOf(DatException.class);
     }
     bed.provider.hook = verb -> {};
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 2)).isEqualTo(Outcome.SUCCESS);
