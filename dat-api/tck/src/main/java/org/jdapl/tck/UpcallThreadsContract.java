@@ -98,9 +98,9 @@ public abstract class UpcallThreadsContract extends Contract {
 
   @Test
   void required_U12_theGuardThatAnEvdNamesHoldsWhoeverSignals() {
-    final Evd evd = softwareEvd(8192);
+    final Evd evd = softwareEvd(4096);
     final Recorder seen = recorder(evd);
-    final Runnable poster = () -> postMany(evd, 2000);
+    final Runnable poster = () -> postMany(evd, 1300);
     evd.upcall(seen);
 
     inParallel(
@@ -113,7 +113,7 @@ public abstract class UpcallThreadsContract extends Contract {
             evd.upcall(seen);
           }
         });
-    awaitCount(seen, 6000, "all posts, from three threads, while another changes the policy");
+    awaitCount(seen, 3900, "all posts, from three threads, while another changes the policy");
 
     assertThat(seen.most()).as(why("one upcall at a time")).isEqualTo(1);
     assertThat(evd.guard()).as(why("three threads post to it")).isEqualTo(Evd.Guard.ATOMIC);
