@@ -109,7 +109,7 @@ final class Mistakes {
             "a request that found its EVD full is not reported",
             "PspImpl.java",
             "      ia.report(\n          evd.asyncSlot(),\n",
-            "      evd.asyncSlot().add(\n"),
+            "      java.util.Objects.hash(\n          evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
