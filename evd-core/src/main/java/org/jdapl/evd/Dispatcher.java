@@ -283,7 +283,7 @@ final class Dispatcher implements Runnable {
     try {
       start();
       return true;
-    } catch (final Throwable e) {
+    } catch (final OutOfMemoryError e) { // as for a thread that the system does not give
       return false;
     }
   }
