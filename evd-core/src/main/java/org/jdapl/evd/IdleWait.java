@@ -89,8 +89,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       if (!isWorkThere(sequence, cursor)) {
         sleep();
       }
-    } finally {
       sleeper.set(null);
+    } finally {
       reading.set(false);
     }
     return cursor.get();
