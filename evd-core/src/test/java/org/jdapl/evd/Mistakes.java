@@ -776,13 +776,7 @@ final class Mistakes {
             "the device is closed while an object is being created",
             "IaImpl.java",
             "      if (creating > 0 && ",
-            "      if (creating > 1 && "),
-        Mistake.of(
-            "T12",
-            "the end of a connection is not handed out when its device is lost",
-            "EndpointDrain.java",
-            "      if (enabled && !late) {",
-            "      if (enabled && !abandoned) {"));
+            "      if (creating > 1 && "));
   }
 
   private static Stream<Mistake> errors() {
