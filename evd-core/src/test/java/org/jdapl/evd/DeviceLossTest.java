@@ -9,9 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.ConnectionEvent;
@@ -19,13 +16,9 @@ import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint;
-import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
-import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
-import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.verbs.CmEventType;
@@ -230,61 +223,62 @@ class DeviceLossTest {
     assertThat(verbs).endsWith("close_device");
   }
 
-  /** The EVD has a turn after the close began, and before the reaper flushes the connection. */
+  /** The EVD has its turns after the close began, and before the reaper flushes the connection. */
   @Test
-  void required_T12_theEndIsHandedOutHoweverTheReaperIsDelayed() throws Exception {
-    final HookedProvider device = new HookedProvider();
-    try (Jdapl jdapl = Jdapl.with(device).start()) {
-      final InterfaceAdapter ia = jdapl.open();
-      final Evd evd =
-          ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.SOFTWARE);
-      final Evd other = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
-      final ProtectionZone pz = ia.createPz();
-      final Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
-      ia.createEndpoint(pz, other, EndpointAttributes.defaults());
-      final CountDownLatch turn = new CountDownLatch(2);
-      final CountDownLatch closed = new CountDownLatch(1);
-      final CountDownLatch ended = new CountDownLatch(1);
-      evd.upcall(
-          HookedBed.on(
-              event -> {
-                if (event instanceof SoftwareEvent) {
-                  turn.countDown();
-                  if (turn.getCount() > 0) {
-                    assertThat(evd.postSoftwareEvent("another turn")).isEqualTo(Outcome.SUCCESS);
-                  }
-                } else if (((ConnectionEvent) event).kind() == Kind.BROKEN) {
-                  ended.countDown();
-                }
-              }));
-      final AtomicInteger modified = new AtomicInteger();
-      device.hook =
-          verb -> {
-            if (verb.equals("modify_qp")) {
-              if (modified.incrementAndGet() == 2) {
-                assertThat(evd.postSoftwareEvent("a turn")).isEqualTo(Outcome.SUCCESS);
-                await(turn);
-              }
-              throw HookedProvider.refused(verb);
-            } else if (verb.equals("close_device")) {
-              closed.countDown();
+  void required_T12_theEndIsHandedOutHoweverTheReaperIsDelayed() {
+    watch();
+    bed.createEndpoint();
+    bed.evd.upcall(bed.recording());
+    bed.connected();
+    final int[] modified = {0};
+    provider.hook =
+        verb -> {
+          if (verb.equals("modify_qp")) {
+            if (++modified[0] == 2) { // of the second endpoint, in the same task
+              turnAll();
             }
-          };
-      endpoint.connect(ia.address(), 1, LONG, null);
-      device.tell(CmEventType.ESTABLISHED, 0);
-      device.lose();
-      await(closed);
-      assertThat(ended.getCount()).as("BROKEN to come").isZero();
-      ia.closeAbruptly(LONG);
+            throw HookedProvider.refused(verb);
+          }
+        };
+    provider.lose();
+    bed.settle();
+    assertThat(bed.kinds).containsExactly(Kind.ESTABLISHED, Kind.BROKEN);
+  }
+
+  private void turnAll() {
+    final Dispatcher dispatcher = ((IaImpl) bed.ia).runtime().nextDispatcher();
+    boolean worked = true;
+    while (worked) {
+      worked = dispatcher.round();
     }
   }
 
-  private static void await(final CountDownLatch latch) {
-    try {
-      assertThat(latch.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    } catch (final InterruptedException e) {
-      throw new AssertionError(e);
-    }
+  /** Somebody creates an endpoint, and the dispatcher is stuck: only the reaper goes on. */
+  @Test
+  void required_T12_theDeviceIsClosedWithinFiveSecondsWhateverIsStuck() {
+    bed.connected();
+    final long[] closedAfter = {-1};
+    provider.hook =
+        verb -> {
+          if (verb.equals("create_qp")) {
+            final long lost = bed.clock.nanoTime();
+            provider.hook =
+                later -> {
+                  if (later.equals("close_device") && closedAfter[0] < 0) {
+                    closedAfter[0] = bed.clock.nanoTime() - lost;
+                  }
+                };
+            provider.lose();
+            for (int i = 0; i < 100; i++) {
+              reaper().round();
+              bed.clock.advance(Duration.ofMillis(100));
+            }
+            throw HookedProvider.refused(verb);
+          }
+        };
+    assertThatExceptionOfType(DatException.class).isThrownBy(bed::createEndpoint);
+    assertThat(Duration.ofNanos(closedAfter[0]))
+        .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(5));
   }
 
   @Test

@@ -776,7 +776,19 @@ final class Mistakes {
             "the device is closed while an object is being created",
             "IaImpl.java",
             "      if (creating > 0 && ",
-            "      if (creating > 1 && "));
+            "      if (creating > 1 && "),
+        Mistake.of(
+            "T12",
+            "the end of a connection is not handed out when its device is lost",
+            "EndpointDrain.java",
+            "      if (enabled && !late) {",
+            "      if (enabled && !abandoned) {"),
+        Mistake.of(
+            "T12",
+            "what is stuck delays the close of a lost device beyond its bound",
+            "DeviceRelease.java",
+            "    once(ends, 1, last);",
+            "    once(ends, 3, last);"));
   }
 
   private static Stream<Mistake> errors() {
