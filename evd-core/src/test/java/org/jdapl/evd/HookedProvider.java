@@ -479,6 +479,23 @@ final class HookedProvider implements VerbsProvider, Device {
     }
   }
 
+  /**
+   * A verb fails from now on.
+   *
+   * @return the verbs that are called from now on.
+   */
+  List<String> refuse(final String refused) {
+    final List<String> verbs = new ArrayList<>();
+    hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals(refused)) {
+            throw refused(verb);
+          }
+        };
+    return verbs;
+  }
+
   /** What a verb throws that a test wants to fail. */
   static VerbsException refused(final String verb) {
     return new VerbsException(verb, "hooked", VerbsException.EINVAL, "the test says no");

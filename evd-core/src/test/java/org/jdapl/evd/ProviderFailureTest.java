@@ -42,12 +42,7 @@ class ProviderFailureTest {
   void required_R03_soDoesAPostThatTheProviderThrowsOutOf(final String verb) {
     final HookedBed bed = new HookedBed();
     bed.connected();
-    bed.provider.hook =
-        called -> {
-          if (called.equals(verb)) {
-            throw HookedProvider.refused(verb);
-          }
-        };
+    bed.provider.refuse(verb);
     final DatException refused =
         catchThrowableOfType(
             DatException.class,

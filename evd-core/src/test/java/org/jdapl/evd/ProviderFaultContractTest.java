@@ -718,12 +718,7 @@ class ProviderFaultContractTest {
         });
     bed.provider.ask();
     bed.settle();
-    bed.provider.hook =
-        verb -> {
-          if (verb.equals("notify")) {
-            throw HookedProvider.refused(verb);
-          }
-        };
+    bed.provider.refuse("notify");
 
     bed.provider.receive(0);
     bed.settle();
@@ -782,12 +777,7 @@ class ProviderFaultContractTest {
   @Test
   void required_P04_aPostThatThrowsIsNotOpen() {
     final HookedBed bed = new HookedBed();
-    bed.provider.hook =
-        verb -> {
-          if (verb.equals("post_recv")) {
-            throw HookedProvider.refused(verb);
-          }
-        };
+    bed.provider.refuse("post_recv");
     for (int i = 0; i < 10; i++) { // more than the endpoint may have
       assertThatThrownBy(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 1))
           .isInstanceOf(DatException.class);

@@ -12,7 +12,6 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -28,12 +27,7 @@ class ProviderRegressionTest {
   @Test
   void shouldReportARejectAsThePeersWhenAnAcceptFailedBefore() {
     bed.ia.createPsp(1, bed.evd);
-    bed.provider.hook =
-        verb -> {
-          if (verb.equals("accept")) {
-            throw HookedProvider.refused(verb);
-          }
-        };
+    bed.provider.refuse("accept");
     bed.provider.ask();
     bed.evd.dequeue(
         new EventHandler() {
@@ -92,56 +86,16 @@ class ProviderRegressionTest {
   }
 
   @Test
-  void shouldHandOutTheCompletionWhenTheProviderCannotBeToldThatItIsEstablished() {
-    bed.ia.createPsp(1, bed.evd);
-    final List<String> seen = new ArrayList<>();
-    bed.evd.upcall(
-        new EventHandler() {
-          @Override
-          public void onRequest(final ConnectionRequestEvent event) {
-            event.request().accept(bed.endpoint, null);
-          }
-
-          @Override
-          public void onEvent(final Event event) {
-            seen.add(event.stream().toString());
-          }
-        });
-    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
-    bed.provider.ask();
-    bed.settle();
-    refuse("notify");
-    bed.provider.receive(0);
-    bed.settle();
-
-    assertThat(seen).containsExactly("CONNECTION", "DTO");
-    assertThat(bed.evd.statistics().faults()).isOne();
-  }
-
-  @Test
   void shouldMoveTheQueuePairToTheErrorStateThoughItCannotHangUp() {
     bed.evd.upcall(bed.recording());
     bed.connected();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
-    final List<String> verbs = refuse("disconnect");
+    final List<String> verbs = bed.provider.refuse("disconnect");
     bed.endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
     bed.settle();
     assertThat(verbs).containsSubsequence("disconnect", "modify_qp", "post_recv", "post_send");
     assertThat(bed.kinds)
         .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
-  }
-
-  /** A verb fails from now on; which ones were called. */
-  private List<String> refuse(final String refused) {
-    final List<String> verbs = new ArrayList<>();
-    bed.provider.hook =
-        verb -> {
-          verbs.add(verb);
-          if (verb.equals(refused)) {
-            throw HookedProvider.refused(verb);
-          }
-        };
-    return verbs;
   }
 
   @Test
