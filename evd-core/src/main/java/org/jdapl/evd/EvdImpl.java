@@ -1121,7 +1121,7 @@ final class EvdImpl implements Evd {
     }
     final boolean before = solicited;
     solicited = true; // then the look at the waiter, who looks at this after it became one
-    if (!before && (state.get() & EvdState.WAITER) != 0) {
+    if (!before && hasWaiter()) {
       solicited = false;
       throw waited("use by " + user.name());
     }
