@@ -120,6 +120,7 @@ final class Dispatcher implements Runnable {
 
   private void closeChannel() {
     if (channel != null) {
+      idle.endReading();
       try {
         channel.close();
       } catch (final RuntimeException e) { // an adapter is stuck, and was reported

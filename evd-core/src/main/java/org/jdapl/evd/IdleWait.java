@@ -36,6 +36,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   private final AtomicLong looks = new AtomicLong();
   private volatile boolean stopped;
   private long faults;
+  private boolean ended;
 
   /** Of the reaper. */
   private long looksSeen = -1;
@@ -151,6 +152,14 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       reading.set(false);
     }
     return kept;
+  }
+
+  /** Nobody looks into the channel from now on, so that it can be closed. By the dispatcher. */
+  void endReading() {
+    if (!ended) {
+      ended = true;
+      beginReading();
+    }
   }
 
   private void beginReading() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,8 @@ import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.EventChannel;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -169,5 +172,32 @@ class WaitStrategyTest {
     waiter.close();
     waiter.dispatcher.get().join(BOUND.toMillis());
     assertThat(waiter.dispatcher.get().isAlive()).isFalse();
+  }
+
+  @Test
+  void shouldNotReadAChannelThatIsToBeClosed() {
+    final int[] reads = {0};
+    final EventChannel channel =
+        new EventChannel() {
+          @Override
+          public int await(final long timeoutNanos) {
+            reads[0]++;
+            return 0;
+          }
+
+          @Override
+          public void wakeup() {}
+
+          @Override
+          public void close() {}
+        };
+    final IdleWait idle = new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>());
+    assertThat(idle.lookInstead()).as("the dispatcher may have looked").isFalse();
+    assertThat(idle.lookInstead()).as("it has not").isTrue();
+    idle.endReading();
+    idle.endReading();
+    assertThat(idle.lookInstead()).isFalse();
+    assertThat(idle.look()).isZero();
+    assertThat(reads[0]).isEqualTo(2);
   }
 }
