@@ -277,7 +277,7 @@ final class Connection implements CmHandler {
       establishedEvent = event;
       evd.offer(event);
     } else if (isOver()) {
-      endpoint.ia().reaper().execute(this::hangUp); // too late: the peer must not stay connected
+      later(this::hangUp); // too late: the peer must not stay connected
     }
   }
 
@@ -337,7 +337,7 @@ final class Connection implements CmHandler {
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
-    endpoint.ia().reaper().execute(this::flush);
+    later(this::flush);
   }
 
   /** A completion or an async error says that the connection does not stand any more. */
@@ -356,8 +356,12 @@ final class Connection implements CmHandler {
         : event;
   }
 
-  /** A message came before the connection was known to stand: tell the connection manager. */
-  void notifyEstablished() {
+  /** A message came before the connection was known to stand: tells the connection manager. */
+  void onMessage() {
+    later(this::notifyEstablished);
+  }
+
+  private void notifyEstablished() {
     final CmId id = cmId;
     if (id != null && machine.state() != EndpointState.CLOSED) {
       try {
@@ -399,7 +403,7 @@ final class Connection implements CmHandler {
     }
     final ConnectionEventImpl waiting = establishedEvent;
     if (machine.move(Trigger.ESTABLISH) != null) {
-      notifyEstablished();
+      onMessage();
     }
     established = true;
     return waiting != null
@@ -488,12 +492,8 @@ final class Connection implements CmHandler {
         && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
   }
 
-  /**
-   * The connection is over: everything open completes, and a marker says when. By the reaper, so
-   * that neither a turn nor a provider's upcall makes provider calls for it.
-   */
+  /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
-    enter();
     hangUp();
     try {
       endpoint.qp().modifyToError();
@@ -504,8 +504,6 @@ final class Connection implements CmHandler {
     } catch (final RuntimeException | Error e) {
       evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
       evd.control(this::openGate);
-    } finally {
-      exit();
     }
   }
 
@@ -603,6 +601,25 @@ final class Connection implements CmHandler {
   private void drop(final ConnectionEventImpl event, final List<Event> into) {
     event.handOut(evd, endpoint, -1);
     into.add(event);
+  }
+
+  /**
+   * Has the reaper call the provider, so that neither a turn nor a provider's upcall does. Such a
+   * call may block.
+   */
+  void later(final Runnable call) {
+    enter();
+    endpoint
+        .ia()
+        .reaper()
+        .execute(
+            () -> {
+              try {
+                call.run();
+              } finally {
+                exit();
+              }
+            });
   }
 
   /** Something that may call the provider, or put an event into the lane, begins. */

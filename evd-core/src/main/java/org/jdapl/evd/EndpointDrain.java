@@ -21,6 +21,7 @@ final class EndpointDrain {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Endpoint.class);
   private static final Duration RETRY = Duration.ofMillis(1);
+  private static final Duration LATE_RETRY = Duration.ofMillis(100);
 
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
@@ -39,6 +40,9 @@ final class EndpointDrain {
   /** The bound is over: nothing is waited for. */
   private volatile boolean late;
 
+  /** All is accounted for: what is left to do is to destroy. */
+  private volatile boolean accounted;
+
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
@@ -50,11 +54,13 @@ final class EndpointDrain {
     if (before != null) {
       endExpected = before != EndpointState.UNCONNECTED;
       partsOpen.set(endpoint.evds().size());
-      postMarkers();
+      endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
+      endpoint.receives().seal();
+      endpoint.requests().seal();
+      connection.later(this::postMarkers);
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
     return closed;
   }
@@ -75,18 +81,25 @@ final class EndpointDrain {
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
     }
-    endpoint.receives().seal();
-    endpoint.requests().seal();
+    endpoint.receives().awaitPost();
+    endpoint.requests().awaitPost();
+    abandon();
+  }
+
+  /** No marker comes, or not in time. */
+  private void abandon() {
     abandoned = true;
+    for (final EvdImpl evd : endpoint.evds()) {
+      evd.control(evd.merger()::resumeAll);
+    }
   }
 
   private void force() {
-    if (!closed.isDone()) {
-      abandoned = true;
-      late = true;
-      for (final EvdImpl evd : endpoint.evds()) {
-        evd.control(evd.merger()::resumeAll);
-      }
+    late = true;
+    if (accounted) {
+      report();
+    } else {
+      abandon();
       endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);
     }
   }
@@ -112,8 +125,8 @@ final class EndpointDrain {
     if (!isDrained(evd) && !taken) {
       evd.merger().sweep(endpoint);
       if (abandoned) {
-        abandon(endpoint.receives(), evd);
-        abandon(endpoint.requests(), evd);
+        giveUp(endpoint.receives(), evd);
+        giveUp(endpoint.requests(), evd);
       }
     }
     if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
@@ -129,7 +142,7 @@ final class EndpointDrain {
       }
     }
     if (partsOpen.decrementAndGet() == 0) {
-      endpoint.ia().reaper().execute(this::finish);
+      endpoint.ia().reaper().execute(this::account);
     }
     return true;
   }
@@ -142,7 +155,7 @@ final class EndpointDrain {
     return endpoint.evdOf(queue) != evd || queue.isDrained();
   }
 
-  private void abandon(final WorkQueue queue, final EvdImpl evd) {
+  private void giveUp(final WorkQueue queue, final EvdImpl evd) {
     if (!isDrained(queue, evd)) {
       queue.abandon();
     }
@@ -166,13 +179,20 @@ final class EndpointDrain {
   }
 
   /** All parts are done. By the reaper. */
-  private void finish() {
+  private void account() {
     endpoint.asyncSlot().withdraw(droppedEvents);
+    accounted = true;
+    destroy();
+  }
+
+  /** What a call that does not return can reach is not destroyed before it returns. */
+  private void destroy() {
     if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
       if (late) {
-        report(); // what a call that does not return can reach is not destroyed before it returns
+        report();
       }
-      endpoint.ia().reaper().schedule(RETRY, this::finish);
+      final Reaper reaper = endpoint.ia().reaper();
+      reaper.schedule(late ? LATE_RETRY : RETRY, () -> reaper.execute(this::destroy));
       return;
     }
     tolerate(endpoint.qp()::close);

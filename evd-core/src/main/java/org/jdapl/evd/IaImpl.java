@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -70,10 +71,13 @@ final class IaImpl implements InterfaceAdapter {
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
 
-  // Of the reaper.
-  private boolean finished;
-  private boolean deviceClosed;
-  private boolean closeFailed;
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean closingDevice = new AtomicBoolean();
+  private volatile boolean deviceReleased;
+  private volatile boolean deviceCloseFailed;
+
+  /** Of the close and the release of the device, how many are to come. */
+  private final AtomicInteger endsToCome = new AtomicInteger(2);
 
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -383,7 +387,7 @@ final class IaImpl implements InterfaceAdapter {
       case COMM_EST -> {
         final EndpointImpl endpoint = endpointOf(element);
         if (endpoint != null) {
-          reaper.execute(endpoint.connection()::notifyEstablished);
+          endpoint.connection().onMessage();
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
@@ -450,6 +454,7 @@ final class IaImpl implements InterfaceAdapter {
       closing = true;
     }
     if (first) {
+      reaper.schedule(bound, closed, this::endClose);
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);
@@ -482,7 +487,7 @@ final class IaImpl implements InterfaceAdapter {
     final List<DatObject> all;
     synchronized (this) {
       if (creating > 0 && !runtime.isOver(deadline)) {
-        reaper.schedule(RETRY, () -> release(bound, isLost, deadline));
+        reaper.schedule(RETRY, () -> reaper.execute(() -> release(bound, isLost, deadline)));
         return;
       }
       releasing = true;
@@ -494,16 +499,31 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   private void finishClose() {
-    synchronized (this) {
-      if (!objects.isEmpty()) {
-        LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
-      }
-    }
-    finished = true;
     closeDevice();
-    runtime.releaseEvd();
-    afterClose.run();
-    closed.complete(null);
+    endClose();
+  }
+
+  /** When all is closed, or the bound is over. */
+  private void endClose() {
+    if (ended.compareAndSet(false, true)) {
+      synchronized (this) {
+        if (!objects.isEmpty()) {
+          LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
+        } else if (!deviceReleased) {
+          LOGGER.error("{}: closed, and its device is not yet", name);
+        }
+      }
+      runtime.releaseEvd();
+      afterClose.run();
+      closed.complete(null);
+      countEnd();
+    }
+  }
+
+  private void countEnd() {
+    if (endsToCome.decrementAndGet() == 0) {
+      afterDevice.run();
+    }
   }
 
   /** What something stuck uses is destroyed when that has returned, before the device is closed. */
@@ -513,24 +533,32 @@ final class IaImpl implements InterfaceAdapter {
 
   /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
   private void closeDevice() {
-    if (!deviceClosed) {
+    if (!closingDevice.compareAndSet(false, true)) {
+      return; // a call that did not return yet
+    }
+    if (!deviceReleased) {
       left.removeIf(IaImpl::succeeds);
-      try {
-        device.close();
-        deviceClosed = true;
-      } catch (final RuntimeException | Error e) {
-        if (!closeFailed) {
-          LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
-        }
-        closeFailed = true;
-        if (e instanceof VerbsException failure && failure.errno() == VerbsException.EBUSY) {
-          reaper.schedule(CLOSE_RETRY, this::closeDevice);
-          return;
-        }
+      deviceReleased = tryCloseDevice();
+      if (deviceReleased) {
+        countEnd();
+      } else {
+        reaper.schedule(CLOSE_RETRY, () -> reaper.execute(this::closeDevice));
       }
     }
-    if (finished) {
-      afterDevice.run();
+    closingDevice.set(false);
+  }
+
+  /** False if something still uses it. */
+  private boolean tryCloseDevice() {
+    try {
+      device.close();
+      return true;
+    } catch (final RuntimeException | Error e) {
+      if (!deviceCloseFailed) {
+        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
+      }
+      deviceCloseFailed = true;
+      return !(e instanceof VerbsException failure) || failure.errno() != VerbsException.EBUSY;
     }
   }
 

@@ -70,7 +70,7 @@ public final class Jdapl implements AutoCloseable {
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
   private final AtomicInteger adapters = new AtomicInteger();
-  private boolean isReading; // of the reaper
+  private volatile boolean isReading;
   private volatile boolean stopped;
 
   private Jdapl(final Builder builder) {
@@ -108,35 +108,38 @@ public final class Jdapl implements AutoCloseable {
   }
 
   /**
-   * Looks now and then what the dispatchers do, and for lost notifications. Runs on the reaper. In
-   * virtual time there is {@link #runUntil}: time that passed for this alone would hide that
-   * nothing more will happen.
+   * Looks now and then what the dispatchers do, and for lost notifications. A timer. In virtual
+   * time there is {@link #runUntil}: time that passed for this alone would hide that nothing more
+   * will happen.
    */
   private void watch() {
     reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever a logger may throw
     if (!byHand) {
+      reaper.watch();
       for (final Dispatcher dispatcher : dispatchers) {
         dispatcher.watch();
       }
-    }
-    if (!byHand && !isReading) {
-      readInstead();
+      if (!isReading) {
+        isReading = true;
+        reaper.execute(this::readInstead);
+      }
     }
     watchdog.look();
   }
 
   /**
    * While a handler keeps a dispatcher, nobody reads its channel, and events in there wait that are
-   * other dispatchers'. Runs on the reaper.
+   * other dispatchers'. By the reaper.
    */
   private void readInstead() {
-    isReading = false;
+    boolean reads = false;
     for (final Dispatcher dispatcher : dispatchers) {
-      isReading |= dispatcher.readInstead();
+      reads |= dispatcher.readInstead();
     }
-    if (isReading) {
-      reaper.schedule(READ_PERIOD, this::readInstead);
+    if (reads) {
+      reaper.schedule(READ_PERIOD, () -> reaper.execute(this::readInstead));
     }
+    isReading = reads;
   }
 
   /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */

@@ -135,8 +135,12 @@ final class LmrImpl implements Lmr {
     deregister();
   }
 
-  /** Ends the registration whoever uses it: its endpoints were drained or given up. */
+  /**
+   * Ends the registration whoever uses it, unless an endpoint of its zone could not be destroyed:
+   * its device might still write there.
+   */
   void closeAbruptly() {
+    pz.checkNoEndpoint(name + ".close");
     synchronized (this) {
       if (closed) {
         return;

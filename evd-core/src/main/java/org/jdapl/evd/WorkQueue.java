@@ -59,7 +59,7 @@ final class WorkQueue extends Guard {
   private volatile long posted;
   private int unsignaled;
   private int markersPosted;
-  private boolean sealed;
+  private volatile boolean sealed;
 
   private volatile long completed;
   private volatile int markersCompleted;
@@ -207,19 +207,18 @@ final class WorkQueue extends Guard {
    * Posts a marker: a request that completes when all before it have. The queue pair is in the
    * error state, or the marker is an empty RDMA write, which the peer does not see.
    *
-   * @param closing whether nothing may be posted after it.
+   * @param closing whether it is the last one: the queue is sealed.
    * @return 0 or an errno.
    */
   int postMarker(final QueuePair qp, final boolean closing) {
     lock();
     try {
-      if (sealed) {
+      if (sealed && !closing) {
         return 0;
       }
       if (markersPosted - markersCompleted >= MARKERS) {
         return VerbsException.ENOMEM;
       }
-      sealed = closing;
       markersPosted++;
       useNothing();
       final byte flag = closing ? MARKER | CLOSE_MARKER : MARKER;
@@ -258,10 +257,14 @@ final class WorkQueue extends Guard {
     return qp.postRecv(receive);
   }
 
-  /** Accepts no post any more. */
+  /** Accepts no post any more; one may be in progress. From any thread. */
   void seal() {
-    lock();
     sealed = true;
+  }
+
+  /** Waits for a post that is in progress. */
+  void awaitPost() {
+    lock();
     unlock();
   }
 

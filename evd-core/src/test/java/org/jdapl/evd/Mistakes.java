@@ -703,7 +703,7 @@ final class Mistakes {
                 "T03",
                 "a post is accepted after the close's marker",
                 "WorkQueue.java",
-                "      sealed = closing;\n",
+                "    sealed = true;\n",
                 "")
             .with(
                 "EndpointImpl.java",

@@ -288,7 +288,7 @@ class SerializerRegressionTest {
     final IaImpl ia = (IaImpl) bed.ia;
     final CompletableFuture<DrainReport> close =
         bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
-    boolean worked = true;
+    boolean worked = ia.reaper().round();
     while (worked) { // nothing of it is left but what the reaper is to do
       worked = ia.runtime().nextDispatcher().round();
     }
