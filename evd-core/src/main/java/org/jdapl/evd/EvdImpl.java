@@ -1138,7 +1138,7 @@ final class EvdImpl implements Evd {
         () -> {
           drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
-          merger.resume(); // one before may have told of itself in vain
+          merger.resumeAll(); // one before may have told of itself in vain, or waits for a timer
         });
   }
 
