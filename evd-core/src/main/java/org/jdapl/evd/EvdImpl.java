@@ -1225,14 +1225,22 @@ final class EvdImpl implements Evd {
   /** In a turn: after it no completion comes. */
   private void destroyQueues() {
     for (final CqFeed feed : merger.feeds()) {
-      try {
-        feed.cq().close();
-      } catch (final RuntimeException | Error e) {
-        onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
-        ia.destroyLater(feed.cq()::close);
+      if (isUsed()) {
+        ia.destroyLater(feed.cq()::close); // after the queue pair of an endpoint that is stuck
+      } else {
+        try {
+          feed.cq().close();
+        } catch (final RuntimeException | Error e) {
+          onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
+          ia.destroyLater(feed.cq()::close);
+        }
       }
     }
     merger.removeFeeds();
+  }
+
+  private synchronized boolean isUsed() {
+    return !users.isEmpty();
   }
 
   /**
