@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.ConnectionRequestEvent;
@@ -17,7 +18,9 @@ import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
@@ -391,5 +394,50 @@ class CmScenarioTest {
     silent.device.cmId(0).event(CmEventType.DISCONNECTED);
     silent.pass(LONG);
     assertThat(kinds).containsExactly(Kind.ESTABLISHED, Kind.DISCONNECTED);
+  }
+
+  static Stream<Arguments> policiesAndVerbs() {
+    return Stream.of(UpcallPolicy.values())
+        .flatMap(
+            policy ->
+                Stream.of("nothing", "modify_qp", "post_recv", "post_send")
+                    .map(verb -> Arguments.of(policy, verb)));
+  }
+
+  /**
+   * A message that came before its connection was known to stand was dropped with the connection.
+   */
+  @ParameterizedTest
+  @MethodSource("policiesAndVerbs")
+  void required_T02_aSuccessThatWaitsForEstablishedIsStillOneWhenItsEndpointIsClosed(
+      final UpcallPolicy policy, final String refused) {
+    final List<Object> seen = new ArrayList<>();
+    receives(3);
+    bed.evd.upcall(telling(seen));
+    bed.connect(bed.endpoint);
+    provider.receive(0);
+    provider.receive(0);
+    bed.settle();
+    assertThat(seen).as("the answer may still come").isEmpty();
+
+    switch (policy) {
+      case DISABLED -> bed.evd.disable();
+      case SINGLE_INSTANCE -> {}
+      case NOTIFY -> bed.evd.notifyOnce(evd -> {}, Invoke.ON_ANY);
+      case MANY -> bed.evd.upcall(telling(seen), Concurrency.many(2), Invoke.ON_ANY);
+    }
+    provider.refuse(refused);
+    final CompletableFuture<DrainReport> closed = close(bed.endpoint);
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+    final List<Object> successes = new ArrayList<>(seen);
+    successes.removeIf(event -> !(event instanceof Long));
+    for (final DrainReport.Request request : closed.join().requests()) {
+      if (request.status() == DrainReport.Status.SUCCESS) {
+        successes.add(request.cookie());
+      }
+    }
+    assertThat(successes).as("%s, and %s", seen, closed.join()).containsExactly(0L, 1L);
   }
 }
