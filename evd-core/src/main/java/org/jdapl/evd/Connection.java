@@ -33,6 +33,7 @@ final class Connection implements CmHandler {
   private static final Duration GRACE = Duration.ofSeconds(2);
   private static final Duration GATE_BOUND = Duration.ofSeconds(2);
   private static final Duration ESTABLISH_BOUND = Duration.ofSeconds(2);
+  private static final Duration FLUSH_BOUND = Duration.ofSeconds(2);
   private static final Duration ACCEPT_BOUND = Duration.ofSeconds(5);
 
   private final EndpointImpl endpoint;
@@ -344,6 +345,27 @@ final class Connection implements CmHandler {
   void onBroken() {
     broken = true;
     end(ConnectionEvent.Kind.BROKEN);
+  }
+
+  /**
+   * A request was flushed, so the connection does not stand any more. DISCONNECTED mostly says why;
+   * over iWARP it may never come.
+   */
+  void onFlushed() {
+    if (isUp()) {
+      schedule(
+          FLUSH_BOUND,
+          () -> {
+            if (isUp()) {
+              onBroken();
+            }
+          });
+    }
+  }
+
+  private boolean isUp() {
+    final EndpointState state = machine.state();
+    return state == EndpointState.CONNECTED || state == EndpointState.DISCONNECT_PENDING;
   }
 
   /**

@@ -70,7 +70,7 @@ final class DeviceRelease {
   private void releaseQueues() {
     for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
-        callOrLeave(lmr::closeAbruptly);
+        call(lmr::closeAbruptly);
       }
     }
     final List<CompletableFuture<?>> ends = new ArrayList<>();

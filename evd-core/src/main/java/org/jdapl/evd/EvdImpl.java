@@ -1141,7 +1141,7 @@ final class EvdImpl implements Evd {
         () -> {
           drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
-          merger.resume(); // one before may have told of itself in vain
+          merger.resumeAll(); // one before may have told of itself in vain, or waits for a timer
         });
   }
 
@@ -1246,13 +1246,29 @@ final class EvdImpl implements Evd {
             });
   }
 
+  /** Not before the queue pair of an endpoint that is stuck. */
   private void destroy(final CompletionQueue cq) {
+    if (isUsed()) {
+      ia.destroyLater(() -> destroyUnused(cq));
+      return;
+    }
     try {
       cq.close();
     } catch (final RuntimeException | Error e) {
       onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
       ia.destroyLater(cq::close);
     }
+  }
+
+  private void destroyUnused(final CompletionQueue cq) {
+    if (isUsed()) {
+      throw new IllegalStateException(name + " is still in use");
+    }
+    cq.close();
+  }
+
+  private synchronized boolean isUsed() {
+    return !users.isEmpty();
   }
 
   /**

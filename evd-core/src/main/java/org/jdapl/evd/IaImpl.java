@@ -537,7 +537,6 @@ final class IaImpl implements InterfaceAdapter {
       return; // a call that did not return yet
     }
     if (!deviceReleased) {
-      left.removeIf(IaImpl::succeeds);
       deviceReleased = tryCloseDevice();
       if (deviceReleased) {
         countEnd();
@@ -548,8 +547,9 @@ final class IaImpl implements InterfaceAdapter {
     closingDevice.set(false);
   }
 
-  /** False if something still uses it. */
+  /** False if the provider says that something still uses it. */
   private boolean tryCloseDevice() {
+    left.removeIf(IaImpl::succeeds);
     try {
       device.close();
       return true;

@@ -372,7 +372,9 @@ final class Merger {
       return end(endpoint, to);
     }
     if (!success && !queue.isFlushing()) {
-      if (stash.status(entry) != WcStatus.WR_FLUSH_ERR) {
+      if (stash.status(entry) == WcStatus.WR_FLUSH_ERR) {
+        endpoint.connection().onFlushed();
+      } else {
         endpoint.connection().onBroken();
       }
       queue.flush();

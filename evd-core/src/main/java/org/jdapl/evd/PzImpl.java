@@ -91,15 +91,6 @@ final class PzImpl implements ProtectionZone {
     return null;
   }
 
-  synchronized void checkNoEndpoint(final String call) {
-    for (final DatObject user : users) {
-      if (user instanceof EndpointImpl) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_LMR_IN_USE, call + ": " + user + " is not destroyed yet");
-      }
-    }
-  }
-
   synchronized void addUser(final DatObject user) {
     if (closed) {
       throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_PZ, this, "use by " + user.name());

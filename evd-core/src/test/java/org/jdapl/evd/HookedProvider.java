@@ -262,8 +262,8 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public CmId accept(final QueuePair qp, final CmParameters parameters, final CmHandler handler) {
-      call("accept");
       cmHandler = handler;
+      call("accept");
       return id;
     }
 

@@ -199,6 +199,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
     return this;
   }
 
+  /** What is open on queue pairs in the error state is flushed now. */
+  void flushNow() {
+    flushes = true;
+    qps.forEach(ScriptedQp::flush);
+  }
+
   ScriptedCq cq(final int index) {
     return cqs.get(index);
   }
@@ -361,6 +367,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
     private final Deque<Long> receives = new ArrayDeque<>();
     private boolean connected;
     private boolean inError;
+    private Runnable destroying = () -> {};
 
     ScriptedQp(final ScriptedDevice device, final QpAttributes attributes, final int number) {
       this.device = device;
@@ -374,6 +381,11 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     ScriptedCq recvCq() {
       return (ScriptedCq) attributes.recvCq();
+    }
+
+    /** What happens while it is destroyed. */
+    void whileDestroyed(final Runnable action) {
+      destroying = action;
     }
 
     int openReceives() {
@@ -467,6 +479,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     @Override
     public void close() {
+      destroying.run();
       device.numbers.clear(number);
     }
   }
