@@ -66,6 +66,11 @@ final class DeviceRelease {
 
   private void releaseQueues() {
     for (final DatObject object : objects) {
+      if (object instanceof SrqImpl srq) {
+        tolerate(srq::closeAbruptly);
+      }
+    }
+    for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
         tolerate(lmr::closeAbruptly);
       }
