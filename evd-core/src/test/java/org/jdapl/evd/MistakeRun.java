@@ -34,6 +34,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.MergeContractTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
+          "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
