@@ -39,6 +39,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
+          "org.jdapl.evd.SharedReceiveScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
           "org.jdapl.evd.LockTest",
