@@ -190,8 +190,9 @@ final class EndpointDrain {
    */
   private void forgetNumber() {
     final EvdImpl evd = endpoint.receiveEvd();
-    if (evd.merger().pass(endpoint.receiveFeed()) || late) {
-      evd.merger().sweep(endpoint);
+    final Merger merger = evd.merger();
+    if (merger.pass(endpoint.receiveFeed()) || late) {
+      merger.sweep(endpoint);
       endpoint.ia().reaper().execute(this::conclude);
     } else {
       endpoint.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));

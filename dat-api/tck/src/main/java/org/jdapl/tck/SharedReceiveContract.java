@@ -200,6 +200,55 @@ public abstract class SharedReceiveContract extends Contract {
     isOpen(pair.passive, DEPTH, "refilled");
   }
 
+  @Test
+  void required_E05_endpointsAtSeveralEvdsShareOneQueueWhileItIsRefilled() {
+    final Pair pair = sharing();
+    final Evd second = pair.passive.adapter.createEvd(64, EventStream.DTO);
+    final Recorder seen = recorder(second);
+    final List<Recorder> recorders = List.of(pair.passive.seen, seen);
+    for (final Recorder recorder : recorders) {
+      recorder.each(
+          event -> {
+            if (event instanceof DtoCompletion receive && receive.status() == DtoStatus.SUCCESS) {
+              succeeds(pair.passive.receive(receive.cookie() + DEPTH), "its slot is free again");
+            }
+          });
+    }
+    pair.connect();
+    second.upcall(seen);
+    final Endpoint firstSender = pair.active.endpoint;
+    pair.renewActive();
+    pair.passive.endpoint = atReceiveEvd(pair.passive, second);
+    pair.ask();
+    await(() -> pair.active.established() && pair.passive.established(), "a second connection");
+    pair.passive.receives(0, DEPTH);
+
+    final int rounds = 25;
+    final int half = DEPTH / 2; // more than the depth at once might find no receive
+    for (int round = 1; round <= rounds; round++) {
+      for (int i = 0; i < half; i++) {
+        succeeds(firstSender.postSend(pair.active.lmr, 0, Side.MESSAGE, i), "a send");
+      }
+      pair.active.sends(0, half);
+      final int all = round * DEPTH;
+      await(
+          () -> recorders.stream().mapToInt(r -> r.completions().size()).sum() == all,
+          "a receive for each send of round " + round);
+      await(() -> pair.active.seen.completions().size() == all, "their own completions");
+    }
+
+    final List<Long> cookies = new ArrayList<>();
+    recorders.forEach(r -> r.completions().forEach(c -> cookies.add(c.cookie())));
+    assertThat(seen.completions()).as(why("those of the second")).hasSize(rounds * half);
+    assertThat(cookies).as(why("each receive once")).doesNotHaveDuplicates();
+    isOpen(pair.passive, DEPTH, "refilled");
+  }
+
+  private static Endpoint atReceiveEvd(final Side side, final Evd receiveEvd) {
+    return side.adapter.createEndpoint(
+        side.pz, receiveEvd, side.evd, side.evd, side.srq, EndpointAttributes.defaults());
+  }
+
   // M: merge order
 
   @Test
