@@ -118,7 +118,9 @@ final class CqFeed implements CqHandler {
     return mode == Mode.REARM || mode == Mode.PLAIN;
   }
 
-  /** Whether it is not polled now because it failed, or said that there is something and gave none. */
+  /**
+   * Whether it is not polled now because it failed, or said that there is something and gave none.
+   */
   boolean isPaused() {
     return mode == Mode.WAITING;
   }

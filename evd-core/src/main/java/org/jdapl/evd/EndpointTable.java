@@ -31,7 +31,8 @@ final class EndpointTable {
   synchronized long allocate() {
     final int slot = free.isEmpty() ? used++ : free.pop();
     if (slot > SLOT_MASK) {
-      throw new IllegalStateException("more than " + SLOT_MASK + " endpoints and shared receive queues");
+      throw new IllegalStateException(
+          "more than " + SLOT_MASK + " endpoints and shared receive queues");
     }
     if (slot >= generations.length) {
       generations = Arrays.copyOf(generations, 2 * slot);

@@ -503,7 +503,8 @@ final class Merger {
     int entry;
     while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
       final long wrId = stash.wrId(entry);
-      if (endpoints.find(wrId, stash.qpNumber(entry)) == endpoint && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
+      if (endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
+          && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
         sweep(endpoint.queue(wrId), entry);
       } else {
         stash.append(others, entry);

@@ -40,8 +40,8 @@ import org.jdapl.verbs.WorkCompletions;
 
 /**
  * A provider that completes everything at once and moves no data: a send completes together with
- * the oldest receive of the same queue pair, or of its shared queue. It allocates nothing on the way, so that what is
- * measured over it is the dispatcher. Confined to one thread.
+ * the oldest receive of the same queue pair, or of its shared queue. It allocates nothing on the
+ * way, so that what is measured over it is the dispatcher. Confined to one thread.
  */
 final class Loopback implements VerbsProvider, Device {
 
@@ -130,8 +130,7 @@ final class Loopback implements VerbsProvider, Device {
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    return new Qp(
-        (Cq) attributes.sendCq(), (Cq) attributes.recvCq(), (Receives) attributes.srq());
+    return new Qp((Cq) attributes.sendCq(), (Cq) attributes.recvCq(), (Receives) attributes.srq());
   }
 
   @Override

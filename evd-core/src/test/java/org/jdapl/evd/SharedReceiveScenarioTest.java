@@ -182,7 +182,8 @@ class SharedReceiveScenarioTest {
     return new Bed(new ScriptedDevice(Behavior.WEAK).withLastWqe(declared));
   }
 
-  private static void assertReport(final CompletableFuture<DrainReport> closing, final Status... statuses) {
+  private static void assertReport(
+      final CompletableFuture<DrainReport> closing, final Status... statuses) {
     assertThat(closing).as("the close").isCompleted();
     assertThat(closing.join().complete()).as("complete").isTrue();
     assertThat(closing.join().requests())
@@ -310,9 +311,7 @@ class SharedReceiveScenarioTest {
   void required_T04_theLastWqeEventMayComeInsideTheVerbThatCausesIt() {
     final Bed bed =
         new Bed(
-            new ScriptedDevice(Behavior.WEAK)
-                .withLastWqe(LastWqe.REPORTED)
-                .sayingLastWqeAtOnce());
+            new ScriptedDevice(Behavior.WEAK).withLastWqe(LastWqe.REPORTED).sayingLastWqeAtOnce());
     bed.receive(bed.qp(), 1);
 
     assertReport(bed.close(LONG), Status.SUCCESS);
@@ -411,7 +410,9 @@ class SharedReceiveScenarioTest {
 
   // Numbers.
 
-  /** The device gives the number away at once, while a completion of the old one is in the queue. */
+  /**
+   * The device gives the number away at once, while a completion of the old one is in the queue.
+   */
   @Test
   void required_T06_whatIsLeftUnderANumberIsNotGivenToItsNextBearer() {
     final Bed bed = bed(LastWqe.NEVER);
@@ -547,8 +548,7 @@ class SharedReceiveScenarioTest {
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(
-            DatException.class,
-            e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
+            DatException.class, e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
         .hasMessageContaining("create_srq");
     bed.ia.closeAbruptly(LONG);
   }

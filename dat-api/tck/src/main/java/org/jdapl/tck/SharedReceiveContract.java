@@ -17,10 +17,10 @@ import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.Evd;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ProtectionZone;
@@ -595,8 +595,7 @@ public abstract class SharedReceiveContract extends Contract {
   // R: errors
 
   private void closed(final org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
-    refused(
-        ReturnType.INVALID_HANDLE, ReturnSubtype.INVALID_HANDLE_SRQ, "it is closed", call);
+    refused(ReturnType.INVALID_HANDLE, ReturnSubtype.INVALID_HANDLE_SRQ, "it is closed", call);
   }
 
   @Test
