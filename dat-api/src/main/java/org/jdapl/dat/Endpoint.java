@@ -95,9 +95,10 @@ public interface Endpoint extends DatObject {
    * @param cookie comes back in the completion.
    * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as the endpoint may
    *     have: nothing was posted, post again after a completion.
-   * @throws DatException INVALID_STATE when it is closed; INVALID_HANDLE if the region is closed;
-   *     LENGTH_ERROR if the segment is not inside the region; PROTECTION_VIOLATION if the region is
-   *     of another zone; PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
+   * @throws DatException INVALID_STATE when it is closed, or takes its receives from a shared
+   *     receive queue; INVALID_HANDLE if the region is closed; LENGTH_ERROR if the segment is not
+   *     inside the region; PROTECTION_VIOLATION if the region is of another zone;
+   *     PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
    */
   Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
 

@@ -101,6 +101,44 @@ public interface InterfaceAdapter extends DatObject {
       EndpointAttributes attributes);
 
   /**
+   * Creates an endpoint that takes its receives from a shared receive queue
+   * (dat_ep_create_with_srq); else as {@link #createEndpoint(ProtectionZone, Evd, Evd, Evd,
+   * EndpointAttributes)}. The first endpoint of the queue at a receive EVD reserves room there for
+   * all receives of the queue, the others none.
+   *
+   * @param pz the zone whose memory it may use; that of the queue.
+   * @param receiveEvd gets completions of receives; must take DTO.
+   * @param requestEvd gets completions of all else; must take DTO.
+   * @param connectEvd gets what happens to the connection; must take CONNECTION.
+   * @param srq where its receives are posted.
+   * @param attributes its sizes; those of receives are the queue's.
+   * @return the endpoint, UNCONNECTED.
+   * @throws DatException as the other one; INVALID_HANDLE (SRQ) if the queue is closed or of
+   *     another adapter, (PZ) if it is of another zone.
+   */
+  Endpoint createEndpoint(
+      ProtectionZone pz,
+      Evd receiveEvd,
+      Evd requestEvd,
+      Evd connectEvd,
+      SharedReceiveQueue srq,
+      EndpointAttributes attributes);
+
+  /**
+   * Creates a shared receive queue (dat_srq_create). It is empty, and has no low watermark.
+   *
+   * @param pz the zone whose memory it may use.
+   * @param maxReceives receives that may be open at once, at least 1.
+   * @param maxIov segments of a receive, at least 1.
+   * @return the queue.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG2, INVALID_ARG3) if a size is below 1;
+   *     INSUFFICIENT_RESOURCES (RESOURCE_SRQ) if it is more than the provider has room for;
+   *     MODEL_NOT_SUPPORTED if the device has no shared receive queues; INVALID_HANDLE (PZ) if the
+   *     zone is closed or of another adapter.
+   */
+  SharedReceiveQueue createSrq(ProtectionZone pz, int maxReceives, int maxIov);
+
+  /**
    * Creates an endpoint that uses one EVD for everything; else as {@link
    * #createEndpoint(ProtectionZone, Evd, Evd, Evd, EndpointAttributes)}.
    *

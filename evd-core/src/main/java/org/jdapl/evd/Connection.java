@@ -333,6 +333,7 @@ final class Connection implements CmHandler {
       offerEnd(new ConnectionEventImpl(endpoint, kind, PrivateData.NONE));
     }
     exit();
+    endpoint.onLastReceiveTaken(); // nobody will say so
   }
 
   private void offerEnd(final ConnectionEventImpl event) {

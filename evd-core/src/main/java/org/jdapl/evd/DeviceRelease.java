@@ -69,6 +69,11 @@ final class DeviceRelease {
 
   private void releaseQueues() {
     for (final DatObject object : objects) {
+      if (object instanceof SrqImpl srq) {
+        call(srq::closeAbruptly);
+      }
+    }
+    for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
         call(lmr::closeAbruptly);
       }

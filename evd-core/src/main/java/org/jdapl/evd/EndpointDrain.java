@@ -197,6 +197,29 @@ final class EndpointDrain {
     }
     tolerate(endpoint.qp()::close);
     tolerate(connection::release);
+    if (endpoint.srq() == null) {
+      conclude();
+    } else {
+      endpoint.receiveEvd().control(this::forgetNumber);
+    }
+  }
+
+  /**
+   * The number of its queue pair, by which completions on a shared receive queue are known, may be
+   * another's soon: what is left under that number is taken out before. In a turn.
+   */
+  private void forgetNumber() {
+    final EvdImpl evd = endpoint.receiveEvd();
+    final Merger merger = evd.merger();
+    if (merger.pass(endpoint.receiveFeed()) || late) {
+      merger.sweep(endpoint);
+      endpoint.ia().reaper().execute(this::conclude);
+    } else {
+      endpoint.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
+    }
+  }
+
+  private void conclude() {
     endpoint.release();
     report();
   }

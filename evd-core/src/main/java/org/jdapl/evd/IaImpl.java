@@ -30,8 +30,10 @@ import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -67,6 +69,7 @@ final class IaImpl implements InterfaceAdapter {
   private boolean closing;
 
   private final AtomicBoolean lost = new AtomicBoolean();
+  private volatile boolean reportsLastWqe;
 
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
@@ -169,7 +172,80 @@ final class IaImpl implements InterfaceAdapter {
       final EndpointAttributes attributes) {
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, check(attributes)));
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes)));
+  }
+
+  private PzImpl zone(final ProtectionZone pz, final String call) {
+    if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          name + "." + call + ": " + pz + " is not a protection zone of this adapter");
+    }
+    return zone;
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionZone pz, final int maxReceives, final int maxIov) {
+    if (maxReceives < 1) {
+      throw Misuse.argument(2, name + ".createSrq: " + maxReceives + " receives; at least 1");
+    }
+    if (maxIov < 1) {
+      throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
+    }
+    final DeviceLimits limits = device.limits();
+    final int most = Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_SRQ,
+          name
+              + ".createSrq: "
+              + maxReceives
+              + " receives of "
+              + maxIov
+              + " segments are more than the "
+              + most
+              + " of "
+              + limits.maxSrqSge()
+              + " that may be");
+    }
+    return create("createSrq", () -> newSrq(zone(pz, "createSrq"), maxReceives, maxIov));
+  }
+
+  private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
+    final SrqImpl srq =
+        new SrqImpl(nameFor("srq"), this, pz, maxReceives, maxIov, endpoints.allocate());
+    try {
+      srq.open();
+    } catch (final RuntimeException e) {
+      endpoints.free(srq.tag());
+      throw e;
+    }
+    endpoints.put(srq);
+    return srq;
+  }
+
+  @Override
+  public Endpoint createEndpoint(
+      final ProtectionZone pz,
+      final Evd receiveEvd,
+      final Evd requestEvd,
+      final Evd connectEvd,
+      final SharedReceiveQueue srq,
+      final EndpointAttributes attributes) {
+    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_SRQ,
+          name + ".createEndpoint: " + srq + " is not a shared receive queue of this adapter");
+    }
+    if (queue.pz() != pz) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          name + ".createEndpoint: " + pz + " is not the zone of " + srq + ", " + queue.pz());
+    }
+    return create(
+        "createEndpoint",
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes)));
   }
 
   private EndpointImpl newEndpoint(
@@ -177,12 +253,9 @@ final class IaImpl implements InterfaceAdapter {
       final Evd receiveEvd,
       final Evd requestEvd,
       final Evd connectEvd,
+      final SrqImpl srq,
       final EndpointAttributes attributes) {
-    if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_PZ,
-          name + ".createEndpoint: " + pz + " is not a protection zone of this adapter");
-    }
+    final PzImpl zone = zone(pz, "createEndpoint");
     final EndpointImpl endpoint =
         new EndpointImpl(
             nameFor("ep"),
@@ -191,6 +264,7 @@ final class IaImpl implements InterfaceAdapter {
             evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
             evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
             evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
+            srq,
             attributes,
             endpoints.allocate());
     try {
@@ -406,7 +480,26 @@ final class IaImpl implements InterfaceAdapter {
       case DEVICE_FATAL -> onDeviceLost(type);
       case PORT_ERR ->
           report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
-      case QP_LAST_WQE_REACHED, SRQ_LIMIT_REACHED, SRQ_ERR, PORT_ACTIVE -> {}
+      case QP_LAST_WQE_REACHED -> {
+        reportsLastWqe = true;
+        final EndpointImpl endpoint = endpointOf(element);
+        if (endpoint != null) {
+          endpoint.onLastReceiveTaken();
+        }
+      }
+      case SRQ_LIMIT_REACHED -> {
+        final SrqImpl srq = srqOf(element);
+        if (srq != null) {
+          srq.onLowWatermark();
+        }
+      }
+      case SRQ_ERR -> {
+        final SrqImpl srq = srqOf(element);
+        if (srq != null) {
+          report(srq.asyncSlot(), AsyncEvent.Kind.SRQ_BROKEN, srq.name() + ": " + type);
+        }
+      }
+      case PORT_ACTIVE -> {}
     }
   }
 
@@ -417,6 +510,20 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     return null;
+  }
+
+  private synchronized SrqImpl srqOf(final Object queue) {
+    for (final DatObject object : objects) {
+      if (object instanceof SrqImpl srq && srq.queue() == queue) {
+        return srq;
+      }
+    }
+    return null;
+  }
+
+  /** Whether the device ever said that a queue pair took its last receive of a shared queue. */
+  boolean reportsLastWqe() {
+    return reportsLastWqe;
   }
 
   private synchronized EvdImpl evdOf(final Object cq) {

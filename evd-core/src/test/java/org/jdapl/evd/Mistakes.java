@@ -18,6 +18,7 @@ final class Mistakes {
             merge(),
             arming(),
             teardown(),
+            sharedReceives(),
             errors())
         .flatMap(mistakes -> mistakes);
   }
@@ -533,8 +534,8 @@ final class Mistakes {
                 "M05",
                 "a dead endpoint's completions are given to the next one",
                 "EndpointTable.java",
-                "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-                "endpoint")
+                "owner != null && owner.tag() == tag ? owner : null",
+                "owner")
             .with(
                 "EndpointDrain.java",
                 "      evd.merger().sweep(endpoint);",
@@ -715,8 +716,8 @@ final class Mistakes {
             "T05",
             "a dead endpoint's completions are given to the next one",
             "EndpointTable.java",
-            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-            "endpoint"),
+            "owner != null && owner.tag() == tag ? owner : null",
+            "owner"),
         Mistake.of(
             "T06",
             "the queue of an error completion is told by its opcode",
@@ -789,6 +790,125 @@ final class Mistakes {
             "DeviceRelease.java",
             "    once(ends, 1, last);",
             "    once(ends, 3, last);"));
+  }
+
+  private static Stream<Mistake> sharedReceives() {
+    return Stream.of(
+        Mistake.of(
+            "E02",
+            "a batch of shared receives is taken for one endpoint's",
+            "Stash.java",
+            "completions.qpNumber(i)",
+            "completions.qpNumber(0)"),
+        Mistake.of(
+            "E05",
+            "each endpoint takes room for all shared receives",
+            "SrqImpl.java",
+            "    final CqFeed there = shareRoom(evd, null);",
+            "    rooms.remove(evd);\n    final CqFeed there = shareRoom(evd, null);"),
+        Mistake.of(
+            "E05",
+            "the room of shared receives is not given back",
+            "SrqImpl.java",
+            "    giveRoom(evd, feed);\n  }",
+            "  }"),
+        Mistake.of(
+            "M03",
+            "the end of a connection waits for no shared receive",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "M03",
+            "the last shared receives are left in the completion queue",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "M05",
+            "what a dead endpoint took of a shared queue goes to its next one",
+            "EndpointDrain.java",
+            "      evd.merger().sweep(endpoint);\n      if (abandoned) {",
+            "      evd.merger().collect();\n      if (abandoned) {"),
+        Mistake.of(
+            "T02",
+            "the report does not have the receives that an endpoint took of a shared queue",
+            "SharedReceives.java",
+            "  boolean isSuppressed(final int slot) {\n    return false;",
+            "  boolean isSuppressed(final int slot) {\n    return isDrained() || isSealed();"),
+        Mistake.of(
+            "T04",
+            "the last receive of a shared queue is not waited for",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "T04",
+            "completions behind the last-receive event are not polled",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "T04",
+            "a device that never reports the last receive is waited for",
+            "SharedReceives.java",
+            "    if (waiting && endpoint",
+            "    if (lastTaken && endpoint"),
+        Mistake.of(
+            "T04",
+            "the last receive is waited for without a bound",
+            "SharedReceives.java",
+            "              this::onLastTaken);",
+            "              () -> {});"),
+        Mistake.of(
+            "T04",
+            "the bound stays short where the last receive is reported",
+            "IaImpl.java",
+            "        reportsLastWqe = true;\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive whose completion is nobody's is lost",
+            "Merger.java",
+            "      srq.giveBack(wrId);\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive is lost when its completion is swept",
+            "SrqImpl.java",
+            "    } while (!returned.compareAndSet(first, done));",
+            "    } while (!returned.compareAndSet(first, Thread.currentThread() == null ? done : first));"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is believed to be new too early",
+            "SrqImpl.java",
+            "numbers.putIfAbsent(number, endpoint) == null",
+            "numbers.put(number, endpoint) != endpoint"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is forgotten before its completion queue was looked at",
+            "EndpointDrain.java",
+            "    if (endpoint.srq() == null) {",
+            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeUser(endpoint);\n    }\n"
+                + "    if (endpoint.srq() == null) {"),
+        Mistake.of(
+            "T13",
+            "the low watermark is told of twice",
+            "SrqImpl.java",
+            "    if (armed.getAndSet(false)) {",
+            "    if (armed.get()) {"),
+        Mistake.of(
+            "T13",
+            "a watermark that is reached already is told of only when the device says so",
+            "SrqImpl.java",
+            "    if (open.get() < receives) {",
+            "    if (open.get() < 0) {"),
+        Mistake.of(
+            "R02",
+            "a closed shared receive queue takes posts",
+            "SrqImpl.java",
+            "      checkOpen(\"postReceive\");\n",
+            ""));
   }
 
   private static Stream<Mistake> errors() {

@@ -8,6 +8,7 @@ import org.jdapl.sim.SimModel;
 import org.jdapl.tck.Bench;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
@@ -79,6 +80,7 @@ record SimCase(
               .withArm(arm)
               .withHint(hint)
               .withSecondArm(second)
+              .withLastWqe(LastWqe.values()[(hint.ordinal() + push.ordinal()) % 3])
               .withSolicited(solicited));
     }
 
@@ -93,7 +95,8 @@ record SimCase(
     }
 
     SimCase withThreads() {
-      return new SimCase(false, model(), Notification.ON_TIME, 2, 0);
+      final SimModel noWaits = model().withLastWqe(LastWqe.REPORTED); // on real time they are long
+      return new SimCase(false, noWaits, Notification.ON_TIME, 2, 0);
     }
   }
 
