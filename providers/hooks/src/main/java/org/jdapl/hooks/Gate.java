@@ -59,7 +59,10 @@ final class Gate {
   /** A barrier: when it returned, no call runs or will be made. */
   void close() {
     lock.writeLock().lock();
-    closed = true;
-    lock.writeLock().unlock();
+    try {
+      closed = true;
+    } finally {
+      lock.writeLock().unlock();
+    }
   }
 }

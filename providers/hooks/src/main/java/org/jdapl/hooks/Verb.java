@@ -3,7 +3,6 @@ package org.jdapl.hooks;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jdapl.verbs.CmId;
@@ -39,8 +38,8 @@ enum Verb {
   MODIFY_SRQ(SharedReceiveQueue.class, "armLimit"),
   DESTROY_SRQ(SharedReceiveQueue.class, "close"),
   CREATE_QP(Device.class, "createQp"),
-  POST_SEND(QueuePair.class, "postSend", "postSends"),
-  POST_RECV(QueuePair.class, "postRecv", "postRecvs"),
+  POST_SEND(QueuePair.class, "postSend"),
+  POST_RECV(QueuePair.class, "postRecv"),
   BIND_MW(QueuePair.class, "postBind"),
   MODIFY_QP(QueuePair.class, "modifyToError"),
   DESTROY_QP(QueuePair.class, "close"),
@@ -58,17 +57,22 @@ enum Verb {
   static {
     for (final Verb verb : values()) {
       Arrays.stream(verb.type.getDeclaredMethods())
-          .filter(method -> verb.methods.contains(method.getName()))
+          .filter(method -> verb.is(method.getName()))
           .forEach(method -> BY_METHOD.put(method, verb));
     }
   }
 
   private final Class<?> type;
-  private final List<String> methods;
+  private final String method;
 
-  Verb(final Class<?> type, final String... methods) {
+  Verb(final Class<?> type, final String method) {
     this.type = type;
-    this.methods = List.of(methods);
+    this.method = method;
+  }
+
+  /** Whether a method is it, for one request or for several. */
+  private boolean is(final String name) {
+    return name.equals(method) || name.equals(method + "s");
   }
 
   /** The verb a method is; null if it only tells something. */
@@ -78,7 +82,7 @@ enum Verb {
 
   /** Whether it ends an object. */
   boolean destroys() {
-    return methods.contains("close");
+    return method.equals("close");
   }
 
   /** Whether it returns an errno. */

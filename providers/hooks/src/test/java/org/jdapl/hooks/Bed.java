@@ -125,7 +125,8 @@ final class Bed {
     boolean is = condition.getAsBoolean();
     boolean more = true;
     while (!is && more) {
-      more = clock.step(Long.MAX_VALUE) | (channel != null && channel.await(0) > 0);
+      more = clock.step(Long.MAX_VALUE);
+      more |= channel != null && channel.await(0) > 0;
       is = condition.getAsBoolean();
     }
     return is;
