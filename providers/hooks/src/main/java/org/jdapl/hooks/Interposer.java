@@ -119,9 +119,13 @@ abstract class Interposer implements VerbsProvider {
       return verb == null ? call.proceed() : onVerb(call);
     }
 
+    /** The name in messages. */
     @Override
     public final String toString() {
-      return object == null ? type.getSimpleName() : object.toString();
+      if (type == VerbsProvider.class) {
+        return name();
+      }
+      return object instanceof Device opened ? opened.name() : String.valueOf(object);
     }
   }
 
@@ -145,21 +149,23 @@ abstract class Interposer implements VerbsProvider {
 
     /** Calls the provider behind. */
     Object proceed() {
-      final Hooked listening = verb == Verb.LISTEN ? create(CmListener.class, self.device) : null;
+      final Class<?> returned = method.getReturnType();
+      final Hooked created = // before its handler may be called
+          verb != null && OBJECTS.contains(returned) ? create(returned, self.device) : null;
       final Object[] inward = new Object[arguments.length];
       for (int i = 0; i < inward.length; i++) {
-        inward[i] = inward(arguments[i], method.getParameterTypes()[i], self, listening);
+        inward[i] = inward(arguments[i], method.getParameterTypes()[i], self, created);
       }
       final Object result = call(inward);
-      if (listening != null) {
-        listening.object = result;
-        objects.put(result, listening);
-        return listening.proxy;
+      if (created != null) {
+        created.object = result;
+        objects.put(result, created);
+        return created.proxy;
       }
       if (verb != null && verb.destroys()) {
         objects.remove(self.object);
       }
-      return outward(result, method.getReturnType(), self);
+      return outward(result, returned, self);
     }
 
     private Object call(final Object[] inward) {
@@ -299,24 +305,23 @@ abstract class Interposer implements VerbsProvider {
   }
 
   private Object inward(
-      final Object argument, final Class<?> type, final Hooked self, final Hooked listening) {
+      final Object argument, final Class<?> type, final Hooked self, final Hooked created) {
     if (argument == null) {
       return null;
     }
     if (type == CqHandler.class) {
-      final CqHandler handler = (CqHandler) argument;
-      return (CqHandler)
-          cq -> onEvent(notification(hooked(CompletionQueue.class, cq, self.device), handler));
+      return (CqHandler) cq -> onEvent(notification(created, (CqHandler) argument));
     }
     if (type == CmHandler.class) {
-      final CmHandler handler = (CmHandler) argument;
       return (CmHandler)
-          (id, event, status, data) ->
-              onEvent(cmEvent(hooked(CmId.class, id, self.device), event, status, data, handler));
+          (id, event, status, data) -> {
+            created.object = id;
+            onEvent(cmEvent(created, event, status, data, (CmHandler) argument));
+          };
     }
     if (type == CmListenHandler.class) {
-      final CmListenHandler handler = (CmListenHandler) argument;
-      return (CmListenHandler) request -> onEvent(request(request, listening, handler));
+      return (CmListenHandler)
+          request -> onEvent(request(request, created, (CmListenHandler) argument));
     }
     if (type == AsyncHandler.class) {
       self.asyncHandler = (AsyncHandler) argument;

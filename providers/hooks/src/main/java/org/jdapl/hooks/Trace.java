@@ -5,8 +5,12 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmListenHandler;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CqHandler;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.RecvRequest;
@@ -85,8 +89,8 @@ public final class Trace extends Interposer {
   }
 
   @Override
-  void opened(final Hooked device, final org.jdapl.verbs.EventChannel channel) {
-    clock = ((org.jdapl.verbs.Device) device.behind()).clock();
+  void opened(final Hooked device, final EventChannel channel) {
+    clock = ((Device) device.behind()).clock();
   }
 
   @Override
@@ -131,7 +135,12 @@ public final class Trace extends Interposer {
 
   /** An argument; empty for what says nothing. */
   private static String text(final Object argument) {
-    if (argument == null || argument instanceof WorkCompletions) {
+    if (argument == null
+        || argument instanceof WorkCompletions
+        || argument instanceof EventChannel
+        || argument instanceof CqHandler
+        || argument instanceof CmHandler
+        || argument instanceof CmListenHandler) {
       return "";
     }
     if (argument instanceof SendRequest request) {
@@ -152,13 +161,7 @@ public final class Trace extends Interposer {
     if (argument instanceof CmParameters parameters) {
       return bytes(parameters.privateData()).strip();
     }
-    return isHandler(argument) ? "" : argument.toString();
-  }
-
-  private static boolean isHandler(final Object argument) {
-    return argument instanceof CqHandler
-        || argument instanceof org.jdapl.verbs.CmHandler
-        || argument instanceof org.jdapl.verbs.CmListenHandler;
+    return argument.toString();
   }
 
   private static long length(final SgeList list) {
