@@ -83,10 +83,34 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     return open;
   }
 
+  /** Whether no other class that runs may have left it. */
   private static boolean isLeftBy(final Class<?> test, final OpenObject object) {
-    final int own = framesOf(test, object);
-    return RUNNING.isEmpty()
-        || (own > 0 && RUNNING.stream().allMatch(other -> framesOf(other, object) < own));
+    if (RUNNING.isEmpty()) {
+      return true;
+    }
+    List<Class<?>> owners = new ArrayList<>(RUNNING);
+    owners.add(test);
+    boolean found = false;
+    final List<StackTraceElement> frames = object.createdAt();
+    for (int i = frames.size() - 1; i >= 0; i--) { // a base class may be that of several
+      final String frame = frames.get(i).getClassName();
+      final List<Class<?>> matching =
+          owners.stream().filter(owner -> isOf(owner, frame)).toList();
+      if (!matching.isEmpty()) {
+        owners = matching;
+        found = true;
+      }
+    }
+    return found && owners.equals(List.of(test));
+  }
+
+  private static boolean isOf(final Class<?> test, final String name) {
+    for (Class<?> type = test; type != null; type = type.getSuperclass()) {
+      if (type.getName().equals(name)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Down to the test. */
@@ -100,17 +124,5 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
       }
     }
     return all.subList(0, last);
-  }
-
-  /** How many of a test's classes, its own and those it extends, had to do with the creation. */
-  private static int framesOf(final Class<?> test, final OpenObject object) {
-    int count = 0;
-    for (Class<?> type = test; type != null; type = type.getSuperclass()) {
-      final String name = type.getName();
-      if (object.createdAt().stream().anyMatch(frame -> frame.getClassName().equals(name))) {
-        count++;
-      }
-    }
-    return count;
   }
 }
