@@ -5,8 +5,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * How many objects are open. One that was closed counts until its close is over. All are 0 after the
- * last adapter of a runtime was closed.
+ * How many objects are open. One that was closed counts until its close is over. All are 0 after
+ * the last adapter of a runtime was closed.
  *
  * @param adapters interface adapters of the runtime; those that {@link Dat#open} opened have one
  *     each.

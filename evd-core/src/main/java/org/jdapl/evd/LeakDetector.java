@@ -161,7 +161,8 @@ final class LeakDetector {
   private synchronized String left() {
     return objects.isEmpty()
         ? ""
-        : "; open on it: " + list(objects.entrySet().stream().map(e -> e.getKey() + at(e.getValue())).toList());
+        : "; open on it: "
+            + list(objects.entrySet().stream().map(e -> e.getKey() + at(e.getValue())).toList());
   }
 
   // What is on it.

@@ -82,8 +82,7 @@ class LeakDetectorTest {
       final InterfaceAdapter ia = jdapl.open();
       assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0));
       final Evd evd =
-          ia.createEvd(
-              64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
+          ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
       final Cno cno = ia.createCno();
       final ProtectionZone pz = ia.createPz();
       final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_READ);
@@ -151,8 +150,7 @@ class LeakDetectorTest {
     try (Jdapl jdapl = start(Level.SAMPLED);
         InterfaceAdapter ia = jdapl.open()) {
       final int count = 4000; // none is sampled once in 10^27 runs
-      final List<Evd> evds =
-          IntStream.range(0, count).mapToObj(i -> forgottenEvd(ia)).toList();
+      final List<Evd> evds = IntStream.range(0, count).mapToObj(i -> forgottenEvd(ia)).toList();
       final List<OpenObject> open = openOn(ia);
       assertThat(open.get(0).name()).isEqualTo(ia.name());
       assertThat(open).hasSizeBetween(2, count / 10);

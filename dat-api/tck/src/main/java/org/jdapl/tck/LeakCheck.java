@@ -17,10 +17,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * names and where they were created. It knows what {@link Dat#openObjects} tells; {@code
  * -Djdapl.leakDetection=every} is all.
  *
- * <p>JUnit registers it for every test class if {@code junit.jupiter.extensions.autodetection.enabled}
- * is true; {@code @ExtendWith(LeakCheck.class)} does for one. Where classes run side by side, an
- * object belongs to the class that stands in the stack of its creation; what belongs to none, the
- * last class that runs is to blame for.
+ * <p>JUnit registers it for every test class if {@code
+ * junit.jupiter.extensions.autodetection.enabled} is true; {@code @ExtendWith(LeakCheck.class)}
+ * does for one. Where classes run side by side, an object belongs to the class that stands in the
+ * stack of its creation; what belongs to none, the last class that runs is to blame for.
  */
 public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
 
@@ -94,8 +94,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     final List<StackTraceElement> frames = object.createdAt();
     for (int i = frames.size() - 1; i >= 0; i--) { // a base class may be that of several
       final String frame = frames.get(i).getClassName();
-      final List<Class<?>> matching =
-          owners.stream().filter(owner -> isOf(owner, frame)).toList();
+      final List<Class<?>> matching = owners.stream().filter(owner -> isOf(owner, frame)).toList();
       if (!matching.isEmpty()) {
         owners = matching;
         found = true;
