@@ -167,8 +167,8 @@ public interface InterfaceAdapter extends DatObject {
   PublicServicePoint createPsp(long connQual, Evd evd);
 
   /**
-   * What the adapter's open EVDs and their dispatchers counted so far. May be called at any time,
-   * in every state, and stops nothing.
+   * How many objects are open, and what the adapter's open EVDs and their dispatchers counted so
+   * far. May be called at any time, in every state, and stops nothing.
    *
    * @return a snapshot, made to be printed.
    */
@@ -178,14 +178,17 @@ public interface InterfaceAdapter extends DatObject {
    * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
    *
    * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open;
-   *     the message names them.
+   *     the message names them, and where they were created if that is known, see {@link
+   *     Dat#openObjects}.
    */
   @Override
   void close();
 
   /**
    * Closes the adapter and everything on it (dat_ia_close with DAT_CLOSE_ABRUPT_FLAG). It cannot
-   * fail. Inside an upcall it does not wait, but the closing goes on.
+   * fail. Inside an upcall it does not wait, but the closing goes on. What is open is logged, with
+   * where it was created if that is known; not if leak detection is off, see {@link
+   * Dat#openObjects}.
    *
    * @param bound how long it may take at most; what is stuck then is left and reported.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative; ABORT

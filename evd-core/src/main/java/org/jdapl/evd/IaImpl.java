@@ -27,6 +27,7 @@ import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ObjectCounts;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
@@ -61,6 +62,7 @@ final class IaImpl implements InterfaceAdapter {
   private final Object asyncLock = new Object();
   private EvdImpl asyncEvd;
   private final AtomicLong numbers = new AtomicLong();
+  private final LeakDetector leaks;
 
   // Under the monitor of this object.
   private final Set<DatObject> objects = new LinkedHashSet<>();
@@ -96,12 +98,14 @@ final class IaImpl implements InterfaceAdapter {
       final Jdapl runtime,
       final Device device,
       final Dispatcher dispatcher,
+      final LeakDetector leaks,
       final Runnable afterClose,
       final Runnable afterDevice) {
     this.name = name;
     this.runtime = runtime;
     this.device = device;
     reaper = runtime.reaper();
+    this.leaks = leaks;
     this.afterClose = afterClose;
     this.afterDevice = afterDevice;
     ownAsyncEvd =
@@ -111,6 +115,7 @@ final class IaImpl implements InterfaceAdapter {
 
   void open() {
     device.onAsync(this::onAsync);
+    leaks.watch(this);
   }
 
   // Creating.
@@ -378,6 +383,7 @@ final class IaImpl implements InterfaceAdapter {
     }
     try {
       final T object = maker.get();
+      leaks.opened(object.name()); // first: once it is added, it may be closed
       final boolean late;
       synchronized (this) {
         objects.add(object);
@@ -395,14 +401,22 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
+  /** Adds an object that the consumer did not create. */
   synchronized boolean addIfOpen(final DatObject object) {
-    return !closing && !lost.get() && objects.add(object);
+    if (closing || lost.get()) {
+      return false;
+    }
+    leaks.arrived(object.name());
+    return objects.add(object);
   }
 
   synchronized void remove(final DatObject object) {
-    if (objects.remove(object) && object instanceof EvdImpl evd) {
-      runtime.watchdog().remove(evd);
-      runtime.releaseEvd();
+    if (objects.remove(object)) {
+      leaks.closed(object.name());
+      if (object instanceof EvdImpl evd) {
+        runtime.watchdog().remove(evd);
+        runtime.releaseEvd();
+      }
     }
   }
 
@@ -543,11 +557,14 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void close() {
+    final List<DatObject> open;
     synchronized (this) {
-      if (!closing && !objects.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_IA_IN_USE, name + ".close: open objects: " + objects);
-      }
+      open = closing ? List.of() : List.copyOf(objects);
+    }
+    if (!open.isEmpty()) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_IA_IN_USE,
+          name + ".close: open objects: " + leaks.describe(open));
     }
     closeAbruptly(CLOSE_BOUND);
   }
@@ -556,12 +573,15 @@ final class IaImpl implements InterfaceAdapter {
   public void closeAbruptly(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAbruptly");
     final boolean first;
+    final List<DatObject> open;
     synchronized (this) {
       first = !closing;
       closing = true;
+      open = List.copyOf(objects);
     }
     if (first) {
       reaper.schedule(bound, closed, this::endClose);
+      leaks.closedAbruptly(open);
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);
@@ -707,7 +727,9 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public IaStatistics statistics() {
     final List<EvdStatistics> evds = new ArrayList<>();
+    final ObjectCounts open;
     synchronized (this) {
+      open = counts();
       for (final DatObject object : objects) {
         if (object instanceof EvdImpl evd) {
           evds.add(evd.statistics());
@@ -715,7 +737,24 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     evds.add(ownAsyncEvd.statistics());
-    return new IaStatistics(name, runtime.dispatcherStatistics(), evds);
+    return new IaStatistics(name, open, runtime.dispatcherStatistics(), evds);
+  }
+
+  private ObjectCounts counts() {
+    return new ObjectCounts(
+        runtime.adapters(),
+        count(EvdImpl.class),
+        count(CnoImpl.class),
+        count(PzImpl.class),
+        count(LmrImpl.class),
+        count(SrqImpl.class),
+        count(EndpointImpl.class),
+        count(PspImpl.class),
+        count(CrImpl.class));
+  }
+
+  private int count(final Class<? extends DatObject> kind) {
+    return (int) objects.stream().filter(kind::isInstance).count();
   }
 
   boolean isOwnAsyncEvd(final EvdImpl evd) {

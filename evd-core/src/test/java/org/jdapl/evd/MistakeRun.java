@@ -42,6 +42,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.SharedReceiveScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
+          "org.jdapl.evd.LeakDetectorTest",
           "org.jdapl.evd.LockTest",
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
@@ -71,7 +72,10 @@ public final class MistakeRun implements Callable<String> {
   @Override
   public String call() {
     final LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request().selectors(selectors()).build();
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(selectors())
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "false")
+            .build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener);
     final TestExecutionSummary summary = listener.getSummary();

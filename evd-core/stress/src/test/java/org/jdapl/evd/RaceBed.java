@@ -65,7 +65,13 @@ final class RaceBed {
   private final HookedProvider provider = new HookedProvider();
   private final HandClock clock = new HandClock();
   private final Jdapl jdapl =
-      Jdapl.with(provider).clock(clock).byHand().dispatchers(2).capacity(8).start();
+      Jdapl.with(provider)
+          .clock(clock)
+          .byHand()
+          .dispatchers(2)
+          .capacity(8)
+          .leakDetection(LeakDetector.Level.OFF)
+          .start();
   private final InterfaceAdapter ia = jdapl.open();
   private final EvdImpl evd = (EvdImpl) ia.createEvd(LENGTH, EventStream.DTO, EventStream.SOFTWARE);
   private final Dispatcher[] dispatchers = {jdapl.nextDispatcher(), jdapl.nextDispatcher()};
