@@ -204,17 +204,11 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     @Override
-    void check() {
-      for (final Audited<?> left : open) {
-        if (left instanceof Id || left instanceof Listener) { // of the others the device tells
-          problems.accept(this + ": closed before " + left.getClass().getSimpleName() + " " + left);
-        }
-      }
-    }
-
-    @Override
     void destroy() {
-      real.close();
+      real.close(); // refused while there are objects that it counts
+      for (final Audited<?> left : open) {
+        problems.accept(this + ": closed before " + left.getClass().getSimpleName() + " " + left);
+      }
     }
 
     @Override

@@ -184,10 +184,8 @@ final class EndpointBook {
   }
 
   void closes(final long until) {
-    if (!closing) {
-      closing = true;
-      deadline = until;
-    }
+    deadline = closing ? Math.min(deadline, until) : until;
+    closing = true;
   }
 
   // What it is told.

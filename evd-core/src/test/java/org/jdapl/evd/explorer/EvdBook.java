@@ -41,8 +41,7 @@ final class EvdBook {
   private boolean closed;
   private long closingSince;
   private long deadline;
-  private long round;
-  private int inRound;
+  private int inTurn;
 
   /** When there were so many software events as a waiter wants. */
   private int wanted = Integer.MAX_VALUE;
@@ -168,10 +167,10 @@ final class EvdBook {
   }
 
   void closes(final long until) {
+    deadline = closing ? Math.min(deadline, until) : until;
     if (!closing) {
       closing = true;
       closingSince = run.now();
-      deadline = until;
       disabled();
     }
   }
@@ -236,15 +235,14 @@ final class EvdBook {
         if (quiet) {
           run.fail("U06", evd + ": an upcall for what was there before ON_NEW");
         }
-        if (run.round() != round) {
-          round = run.round();
-          inRound = 0;
-        }
-        if (++inRound > BUDGET && policy == UpcallPolicy.SINGLE_INSTANCE) {
+        if (++inTurn > BUDGET && policy == UpcallPolicy.SINGLE_INSTANCE) {
           run.fail("O11", evd + ": more than " + BUDGET + " events in one turn");
         }
         take(event);
         run.inside(EvdBook.this);
+      } catch (final RuntimeException e) {
+        inTurn = 0;
+        throw e;
       } finally {
         run.exit();
       }
@@ -252,6 +250,7 @@ final class EvdBook {
 
     @Override
     public void onTurnEnd(final Evd ended) {
+      inTurn = 0;
       if (ended != evd) {
         run.fail("E03", "the end of a turn of " + evd + " names " + ended);
       }
