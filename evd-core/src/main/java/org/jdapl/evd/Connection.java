@@ -47,6 +47,7 @@ final class Connection implements CmHandler {
   private volatile ConnectionEventImpl establishedEvent;
   private volatile ConnectionEventImpl endEvent;
   private volatile ConnectionEventImpl ownEnd;
+  private boolean released; // of the reaper
 
   // The gate.
   private final Stash.Fifo heldBack = new Stash.Fifo();
@@ -277,7 +278,13 @@ final class Connection implements CmHandler {
       establishedEvent = event;
       evd.offer(event);
     } else if (isOver()) {
-      endpoint.ia().reaper().execute(this::hangUp); // too late: the peer must not stay connected
+      endpoint.ia().reaper().execute(this::hangUpLate); // the peer must not stay connected
+    }
+  }
+
+  private void hangUpLate() {
+    if (!released) {
+      hangUp();
     }
   }
 
@@ -621,8 +628,9 @@ final class Connection implements CmHandler {
     return inProgress.get() > 0;
   }
 
-  /** Destroys the id. */
+  /** Destroys the id. By the reaper. */
   void release() {
+    released = true;
     final CmId id = cmId;
     if (id != null) {
       id.close();
