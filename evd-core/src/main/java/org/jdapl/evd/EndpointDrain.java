@@ -44,7 +44,7 @@ final class EndpointDrain {
     this.connection = connection;
   }
 
-  /** Begins, unless it began already. */
+  /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
     final EndpointState before = connection.close();
     if (before != null) {
@@ -54,8 +54,8 @@ final class EndpointDrain {
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
+    endpoint.ia().reaper().schedule(bound, closed, this::force);
     return closed;
   }
 
