@@ -173,9 +173,11 @@ final class EndpointBook {
     }
   }
 
-  /** Whether an open request uses a region, for sure. */
+  /**
+   * Whether an open request uses a region, for sure: a close may know an outcome before it tells.
+   */
   boolean uses(final Object lmr) {
-    return !closed && (uses(receives, lmr) || uses(requests, lmr));
+    return !closing && (uses(receives, lmr) || uses(requests, lmr));
   }
 
   private static boolean uses(final Work work, final Object lmr) {
@@ -288,7 +290,8 @@ final class EndpointBook {
     }
     if (pair.leftBehind() > 0 && !excused) {
       run.fail(
-          "T01", endpoint + ": destroyed with " + pair.leftBehind() + " requests that may complete");
+          "T01",
+          endpoint + ": destroyed with " + pair.leftBehind() + " requests that may complete");
     }
     if (!pair.isDestroyed()) {
       run.fail("T01", endpoint + ": closed, but its queue pair is not destroyed");

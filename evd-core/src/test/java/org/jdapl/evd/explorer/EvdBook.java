@@ -9,10 +9,10 @@ import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.Evd;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.dat.UpcallPolicy;
@@ -140,7 +140,8 @@ final class EvdBook {
   }
 
   private void policy(final UpcallPolicy to, final boolean forNew) {
-    quiet = forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isInUpcallOf(this);
+    quiet =
+        forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isInUpcallOf(this);
     onNew = forNew;
     policy = to;
     enablings++;
@@ -229,8 +230,14 @@ final class EvdBook {
         if (enabling != enablings || !isEnabled()) {
           run.fail(
               "U05",
-              "an upcall of " + evd + " by enabling " + enabling + ", where its policy is " + policy
-                  + " by " + enablings);
+              "an upcall of "
+                  + evd
+                  + " by enabling "
+                  + enabling
+                  + ", where its policy is "
+                  + policy
+                  + " by "
+                  + enablings);
         }
         if (quiet) {
           run.fail("U06", evd + ": an upcall for what was there before ON_NEW");

@@ -27,7 +27,6 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.Evd;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -133,8 +132,7 @@ final class ScriptRun {
     if (traced) {
       fabric.keepTrace();
     }
-    provider =
-        new AuditedProvider(fabric.provider(script.model()), what -> fail("verbs", what));
+    provider = new AuditedProvider(fabric.provider(script.model()), what -> fail("verbs", what));
     jdapl =
         Jdapl.with(provider)
             .byHand()
@@ -285,8 +283,7 @@ final class ScriptRun {
     final boolean accepts = points.stream().anyMatch(Point::accepts);
     if (accepts) {
       for (final EndpointBook endpoint : endpoints) {
-        if (endpoint.adapter == adapter
-            && endpoint.endpoint.state() == EndpointState.UNCONNECTED) {
+        if (endpoint.adapter == adapter && endpoint.endpoint.state() == EndpointState.UNCONNECTED) {
           accept(request, endpoint);
           return;
         }
@@ -404,7 +401,9 @@ final class ScriptRun {
     } catch (final DatException e) {
       note(() -> "    refused: " + e.getMessage());
       final boolean mayFail =
-          what.equals("accept") || what.equals("reject") || adapters.stream().anyMatch(this::isExcused);
+          what.equals("accept")
+              || what.equals("reject")
+              || adapters.stream().anyMatch(this::isExcused);
       if (!ORDINARY.contains(e.type()) && !(mayFail && e.getCause() instanceof VerbsException)) {
         fail("R01", what + ": " + e);
       }
@@ -418,7 +417,8 @@ final class ScriptRun {
         "createEvd",
         () ->
             evds.add(
-                new EvdBook(this, adapter, adapter.adapter.createEvd(length + 1, streams), streams)));
+                new EvdBook(
+                    this, adapter, adapter.adapter.createEvd(length + 1, streams), streams)));
   }
 
   private void createEndpoint(final int a, final int b, final int c) {
@@ -483,21 +483,20 @@ final class ScriptRun {
           "createPsp",
           () ->
               points.add(
-                  new Point(
-                      evd.adapter.adapter.createPsp(1 + b % 8, evd.evd), evd, b % 4 != 3)));
+                  new Point(evd.adapter.adapter.createPsp(1 + b % 8, evd.evd), evd, b % 4 != 3)));
     }
   }
 
   private void createLmr(final AdapterBook adapter) {
-    attempt(
-        "createLmr", () -> adapter.lmrs.add(adapter.pz.createLmr(MEMORY, Privilege.values())));
+    attempt("createLmr", () -> adapter.lmrs.add(adapter.pz.createLmr(MEMORY, Privilege.values())));
   }
 
   private void connect(final EndpointBook endpoint, final int b, final int c) {
     if (endpoint == null) {
       return;
     }
-    final long service = points.isEmpty() || c / 4 == 1 ? 99 : points.get(b % points.size()).psp.connQual();
+    final long service =
+        points.isEmpty() || c / 4 == 1 ? 99 : points.get(b % points.size()).psp.connQual();
     final InetAddress to = c / 4 == 2 ? elsewhere() : endpoint.adapter.adapter.address();
     final Duration timeout =
         switch (c % 4) {
@@ -568,7 +567,8 @@ final class ScriptRun {
     attempt(
         "post of " + operation,
         () -> {
-          final Segments list = new Segments(1).add(lmr, 0, operation == DtoOperation.RECEIVE ? 64 : length);
+          final Segments list =
+              new Segments(1).add(lmr, 0, operation == DtoOperation.RECEIVE ? 64 : length);
           outcome[0] =
               switch (operation) {
                 case SEND -> to.postSend(list, cookie, lmr, flags);
@@ -776,12 +776,12 @@ final class ScriptRun {
     final Duration bound = waits ? CLOSE_BOUND : BOUNDS[b % BOUNDS.length];
     final long start = now();
     endpoint.closes(start + bound.toNanos());
-    if (waits) {
-      attempt("close", () -> waitFor(endpoint.endpoint::close));
-    }
     final CompletionStage<DrainReport> stage = endpoint.endpoint.closeAsync(bound);
     if (first) {
       watch(endpoint.endpoint, endpoint.adapter, stage, start, bound, endpoint::onClosed);
+    }
+    if (waits) {
+      attempt("close", () -> waitFor(endpoint.endpoint::close));
     }
     if (waits && upcallOf == null && !stage.toCompletableFuture().isDone()) {
       fail("T01", endpoint + ": close returned, and it is not closed");
@@ -905,7 +905,8 @@ final class ScriptRun {
   }
 
   private void run(final int a) {
-    runUntil(() -> false, a % 16 == 0 ? Duration.ofSeconds(3) : Duration.ofNanos(1000L << (a % 12)));
+    runUntil(
+        () -> false, a % 16 == 0 ? Duration.ofSeconds(3) : Duration.ofNanos(1000L << (a % 12)));
   }
 
   private void lose(final AdapterBook adapter) {
