@@ -56,12 +56,13 @@ final class ExplorerMistakes {
             "T02",
             "a request is reported and delivered",
             "Merger.java",
-            "    if (queue.isSwept()) {\n      sweep(queue, slot, entry);\n      return false;\n    }\n"
-                + "    handOut(",
-            "    if (queue.isSwept()) {\n"
+            "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view",
+            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
                 + "    }\n"
-                + "    handOut("),
+                + "    queue.complete(slot);\n"
+                + "    stash.release(entry);\n"
+                + "    to.set(view"),
         Mistake.of(
             "M04",
             "DISCONNECTED comes twice",

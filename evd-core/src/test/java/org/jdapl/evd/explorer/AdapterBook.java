@@ -19,9 +19,6 @@ final class AdapterBook {
   /** How often it said that its device is gone. */
   int catastrophes;
 
-  /** When its device was lost. */
-  long lostAt = Long.MAX_VALUE;
-
   boolean closed;
 
   /** Until when its abrupt close waits for what is open. */

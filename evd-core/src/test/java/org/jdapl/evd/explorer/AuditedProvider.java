@@ -116,9 +116,6 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     final void callback(final Runnable handler) {
-      if (closed) {
-        return; // the provider's fault, and no news
-      }
       callbacks++;
       try {
         handler.run();
@@ -242,6 +239,7 @@ final class AuditedProvider implements VerbsProvider {
       real.onAsync(
           (type, element) -> {
             final Audited<?> own = byReal.get(element);
+            lost |= type == AsyncType.DEVICE_FATAL;
             callback(() -> to.onAsync(type, own == null ? element : own));
           });
     }

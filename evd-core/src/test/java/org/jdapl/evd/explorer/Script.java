@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import org.jdapl.evd.explorer.Action.Call;
+import org.jdapl.hooks.FaultPlan;
 import org.jdapl.sim.SimModel;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
@@ -20,12 +21,20 @@ import org.jdapl.verbs.SolicitedSupport;
  * @param adapters how many adapters there are.
  * @param dispatchers how many dispatchers their runtime has.
  * @param model what the devices do where the verbs leave a choice.
+ * @param plan what goes wrong.
  * @param actions what the consumer does, in order.
  */
-record Script(long seed, int adapters, int dispatchers, SimModel model, List<Action> actions) {
+record Script(
+    long seed,
+    int adapters,
+    int dispatchers,
+    SimModel model,
+    FaultPlan plan,
+    List<Action> actions) {
 
   private static final int LEAST = 10;
   private static final int MOST = 70;
+  private static final int MOST_FAULTS = 4;
   private static final String BAR = " | ";
 
   /** The script of a seed. */
@@ -45,7 +54,13 @@ record Script(long seed, int adapters, int dispatchers, SimModel model, List<Act
     if (random.nextInt(4) == 0) {
       insert(random, actions, Action.of(Call.CLOSE_ADAPTER, random.nextInt(adapters)));
     }
-    return new Script(seed, adapters, 1 + random.nextInt(3), model(random), List.copyOf(actions));
+    return new Script(
+        seed,
+        adapters,
+        1 + random.nextInt(3),
+        model(random),
+        FaultPlan.random(seed, random.nextBoolean() ? 0 : 1 + random.nextInt(MOST_FAULTS)),
+        List.copyOf(actions));
   }
 
   private static void insert(
@@ -100,9 +115,9 @@ record Script(long seed, int adapters, int dispatchers, SimModel model, List<Act
     return of[random.nextInt(of.length)];
   }
 
-  /** The same run with other actions. */
-  Script with(final List<Action> others) {
-    return new Script(seed, adapters, dispatchers, model, List.copyOf(others));
+  /** The same run with other actions, and other things that go wrong. */
+  Script with(final FaultPlan faults, final List<Action> others) {
+    return new Script(seed, adapters, dispatchers, model, faults, List.copyOf(others));
   }
 
   /**
@@ -112,12 +127,14 @@ record Script(long seed, int adapters, int dispatchers, SimModel model, List<Act
    */
   static Script parse(final String text) {
     final String[] parts = text.strip().split("\\s*\\|\\s*", -1);
-    if (parts.length != 5) {
+    if (parts.length != 6) {
       throw new IllegalArgumentException(
-          "'" + text + "': expected SEED | ADAPTERS | DISPATCHERS | MODEL | ACTION; ACTION ...");
+          "'"
+              + text
+              + "': expected SEED | ADAPTERS | DISPATCHERS | MODEL | PLAN | ACTION; ACTION ...");
     }
     final List<Action> actions = new ArrayList<>();
-    for (final String action : parts[4].split(";", -1)) {
+    for (final String action : parts[5].split(";", -1)) {
       if (!action.isBlank()) {
         actions.add(Action.parse(action));
       }
@@ -127,6 +144,7 @@ record Script(long seed, int adapters, int dispatchers, SimModel model, List<Act
         Integer.parseInt(parts[1]),
         Integer.parseInt(parts[2]),
         SimModel.parse(parts[3]),
+        FaultPlan.parse(parts[4]),
         actions);
   }
 
@@ -139,6 +157,8 @@ record Script(long seed, int adapters, int dispatchers, SimModel model, List<Act
         + dispatchers
         + BAR
         + model
+        + BAR
+        + plan
         + BAR
         + actions.stream().map(Action::toString).collect(Collectors.joining("; "));
   }

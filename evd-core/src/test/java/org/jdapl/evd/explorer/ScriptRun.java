@@ -27,6 +27,7 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -37,6 +38,8 @@ import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.Jdapl;
+import org.jdapl.hooks.Faults;
+import org.jdapl.hooks.Trace;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
@@ -86,7 +89,6 @@ final class ScriptRun {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration GRACE = Duration.ofMillis(600);
-  private static final Duration LOSS_BOUND = Duration.ofSeconds(6);
 
   /** No close needs longer where nothing is wrong. */
   private static final Duration PROMPT = Duration.ofMillis(100);
@@ -106,6 +108,8 @@ final class ScriptRun {
 
   private final Script script;
   private final SimFabric fabric;
+  private final Faults faults;
+  private final SteppedClock clock;
   private final AuditedProvider provider;
   private final Jdapl jdapl;
   private final List<AdapterBook> adapters = new ArrayList<>();
@@ -129,14 +133,16 @@ final class ScriptRun {
     this.script = script;
     this.traced = traced;
     fabric = SimFabric.virtual(script.seed());
-    if (traced) {
-      fabric.keepTrace();
-    }
-    provider = new AuditedProvider(fabric.provider(script.model()), what -> fail("verbs", what));
+    faults = Faults.over(fabric.provider(script.model()), script.plan(), fabric.clock());
+    clock = (SteppedClock) faults.clock();
+    provider =
+        new AuditedProvider(
+            traced ? Trace.over(faults, line -> note(() -> "      " + line)) : faults,
+            what -> fail("verbs", what));
     jdapl =
         Jdapl.with(provider)
             .byHand()
-            .clock(fabric.clock())
+            .clock(clock)
             .dispatchers(script.dispatchers())
             .capacity(64)
             .start();
@@ -164,10 +170,8 @@ final class ScriptRun {
 
   private String run() {
     try {
-      for (int i = 0; i < script.adapters(); i++) {
-        adapters.add(new AdapterBook(jdapl.open(), provider.devices().get(i)));
-        final AdapterBook book = adapters.get(i);
-        asyncs.add(new EvdBook(this, book, book.adapter.asyncEvd(), EventStream.ASYNC));
+      if (!open()) {
+        return problem;
       }
       for (final Action action : script.actions()) {
         if (action.inside() < 0) {
@@ -199,6 +203,27 @@ final class ScriptRun {
     return problem;
   }
 
+  /** Opens the adapters; returns false if a fault prevents that. */
+  private boolean open() {
+    for (int i = 0; i < script.adapters(); i++) {
+      final DatException refused =
+          attempt(
+              "open",
+              () -> {
+                final InterfaceAdapter adapter = jdapl.open();
+                final AuditedProvider.Watched device =
+                    provider.devices().get(provider.devices().size() - 1);
+                adapters.add(new AdapterBook(adapter, device));
+              });
+      if (refused != null) {
+        return false;
+      }
+      final AdapterBook book = adapters.get(i);
+      asyncs.add(new EvdBook(this, book, book.adapter.asyncEvd(), EventStream.ASYNC));
+    }
+    return true;
+  }
+
   // For the books.
 
   /** Something is wrong; what comes first is kept. */
@@ -211,7 +236,6 @@ final class ScriptRun {
 
   void note(final Supplier<String> what) {
     if (traced) {
-      noteFabric();
       if (trace.size() >= TRACE) {
         trace.remove();
       }
@@ -219,24 +243,8 @@ final class ScriptRun {
     }
   }
 
-  private List<String> seen = List.of();
-
-  /** What the fabric noted since. */
-  private void noteFabric() {
-    final List<String> now = fabric.trace();
-    int from = now.size();
-    final String last = seen.isEmpty() ? null : seen.get(seen.size() - 1);
-    while (from > 0 && now.get(from - 1) != last) {
-      from--;
-    }
-    for (final String line : now.subList(from, now.size())) {
-      trace.add("      " + line);
-    }
-    seen = now;
-  }
-
   long now() {
-    return fabric.clock().nanoTime();
+    return clock.nanoTime();
   }
 
   EndpointBook book(final Endpoint endpoint) {
@@ -249,12 +257,29 @@ final class ScriptRun {
 
   /** Whether an adapter may be in ways that nobody can know. */
   boolean isExcused(final AdapterBook adapter) {
-    return adapter.device.isLost();
+    return adapter.device.isLost() || isFaulty();
+  }
+
+  /** Whether something went wrong at the provider. */
+  boolean isFaulty() {
+    return !faults.done().isEmpty();
   }
 
   /** Whether an EVD's events may wait though an upcall is enabled. */
   boolean mayWait(final EvdBook evd) {
     return solicited.contains(evd);
+  }
+
+  /** Whether completions were lost: then later ones stand for them. */
+  boolean losesCompletions() {
+    return faults.done().stream()
+        .anyMatch(
+            fault ->
+                switch (fault.action()) {
+                  case DROP -> fault.target().endsWith("completion");
+                  case SILENCE, OVERFLOW, LOSE -> true;
+                  default -> false;
+                });
   }
 
   void enter(final EvdBook evd) {
@@ -280,11 +305,11 @@ final class ScriptRun {
   }
 
   void onRequest(final ConnectionRequest request, final AdapterBook adapter) {
-    final boolean accepts = points.stream().anyMatch(Point::accepts);
-    if (accepts) {
+    if (points.stream().anyMatch(Point::accepts)) {
       for (final EndpointBook endpoint : endpoints) {
-        if (endpoint.adapter == adapter && endpoint.endpoint.state() == EndpointState.UNCONNECTED) {
-          accept(request, endpoint);
+        if (endpoint.adapter == adapter
+            && endpoint.endpoint.state() == EndpointState.UNCONNECTED
+            && accept(request, endpoint)) {
           return;
         }
       }
@@ -403,6 +428,7 @@ final class ScriptRun {
       final boolean mayFail =
           what.equals("accept")
               || what.equals("reject")
+              || isFaulty()
               || adapters.stream().anyMatch(this::isExcused);
       if (!ORDINARY.contains(e.type()) && !(mayFail && e.getCause() instanceof VerbsException)) {
         fail("R01", what + ": " + e);
@@ -533,10 +559,13 @@ final class ScriptRun {
     }
   }
 
-  private void accept(final ConnectionRequest request, final EndpointBook endpoint) {
-    if (attempt("accept", () -> request.accept(endpoint.endpoint, null)) == null) {
+  private boolean accept(final ConnectionRequest request, final EndpointBook endpoint) {
+    final boolean accepted =
+        attempt("accept", () -> request.accept(endpoint.endpoint, null)) == null;
+    if (accepted) {
       endpoint.asked();
     }
+    return accepted;
   }
 
   private void disconnect(final EndpointBook endpoint, final int how) {
@@ -579,7 +608,7 @@ final class ScriptRun {
         });
     if (outcome[0] == Outcome.SUCCESS) {
       endpoint.posted(operation, lmr, cookie, suppressed);
-    } else if (outcome[0] == Outcome.INSUFFICIENT_RESOURCES) {
+    } else if (outcome[0] == Outcome.INSUFFICIENT_RESOURCES && !isFaulty()) {
       endpoint.refused(operation);
     }
   }
@@ -897,10 +926,8 @@ final class ScriptRun {
   }
 
   private void step(final int a) {
-    if (fabric.clock() instanceof SteppedClock clock) {
-      for (int left = 1 + a % 4; left > 0; left--) {
-        clock.step(clock.nanoTime() + STEP_NANOS);
-      }
+    for (int left = 1 + a % 4; left > 0; left--) {
+      clock.step(now() + STEP_NANOS);
     }
   }
 
@@ -911,7 +938,6 @@ final class ScriptRun {
 
   private void lose(final AdapterBook adapter) {
     if (!adapter.device.isLost() && !adapter.closed) {
-      adapter.lostAt = now();
       adapter.device.lose();
     }
   }
@@ -960,10 +986,8 @@ final class ScriptRun {
   // The end.
 
   private void checkLost(final AdapterBook adapter) {
-    if (adapter.device.isLost() && now() - adapter.lostAt > LOSS_BOUND.toNanos()) {
-      if (!adapter.device.isOver()) {
-        fail("T12", adapter.adapter + ": its device is lost, and not closed");
-      }
+    if (adapter.device.isLost() && !adapter.device.isOver()) {
+      fail("T12", adapter.adapter + ": its device is lost, and not closed");
     }
   }
 
@@ -995,7 +1019,7 @@ final class ScriptRun {
       fail("R01", "a provider's callback threw " + fabric.lastHandlerFailure());
     }
     for (final EvdBook evd : evds) {
-      if (evd.evd.statistics().rescued() > 0) {
+      if (evd.evd.statistics().rescued() > 0 && !isFaulty()) {
         fail("O6", evd + ": a completion was found by the watchdog only");
       }
     }
@@ -1011,8 +1035,8 @@ final class ScriptRun {
       if (adapter.catastrophes != (adapter.device.isLost() ? 1 : 0)) {
         fail("T12", adapter.adapter + ": said " + adapter.catastrophes + " times that it is lost");
       }
-      List.copyOf(adapter.lmrs).forEach(Lmr::close);
-      adapter.pz.close();
+      List.copyOf(adapter.lmrs).forEach(lmr -> attempt("close", lmr::close));
+      attempt("close", adapter.pz::close);
       waitFor(adapter.adapter::close);
     }
     if (!adapter.device.isOver()) {

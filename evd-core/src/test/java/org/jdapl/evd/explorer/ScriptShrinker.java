@@ -11,13 +11,24 @@ final class ScriptShrinker {
   /** The smallest script that was found; none of its actions can be left out. */
   static Script shrink(final Script script) {
     final String kind = kind(script);
-    Script small = script;
+    Script small = withoutFaults(script, kind);
     for (int part = Math.max(1, script.actions().size() / 2); part > 0; ) {
       final Script smaller = without(small, part, kind);
       if (smaller.actions().size() == small.actions().size()) {
         part /= 2;
       }
       small = smaller;
+    }
+    return withoutFaults(small, kind);
+  }
+
+  private static Script withoutFaults(final Script script, final String kind) {
+    Script small = script;
+    for (int i = script.plan().size() - 1; i >= 0; i--) {
+      final Script candidate = small.with(small.plan().without(i), small.actions());
+      if (kind.equals(kind(candidate))) {
+        small = candidate;
+      }
     }
     return small;
   }
@@ -30,7 +41,7 @@ final class ScriptShrinker {
       final int first = Math.max(0, from);
       if (first < fewer.size()) {
         fewer.subList(first, Math.min(from + part, fewer.size())).clear();
-        final Script candidate = small.with(fewer);
+        final Script candidate = small.with(small.plan(), fewer);
         if (kind.equals(kind(candidate))) {
           small = candidate;
         }
