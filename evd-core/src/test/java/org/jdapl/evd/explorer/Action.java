@@ -98,6 +98,9 @@ record Action(Call call, int inside, int a, int b, int c) {
     }
   }
 
+  /** The number of the object that was made last. */
+  static final int NEWEST = 63;
+
   private static final int NUMBERS = 64;
   private static final int EVDS = 4;
 

@@ -19,6 +19,9 @@ final class AdapterBook {
   /** How often it said that its device is gone. */
   int catastrophes;
 
+  /** Whether an EVD was closed that could not tell what it held. */
+  boolean isIncomplete;
+
   boolean closed;
 
   /** Until when its abrupt close waits for what is open. */

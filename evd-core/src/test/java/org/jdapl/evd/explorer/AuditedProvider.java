@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -517,6 +516,7 @@ final class AuditedProvider implements VerbsProvider {
     private record Posted(long wrId, int[] lkeys) {}
 
     private final ArrayDeque<Posted> requests = new ArrayDeque<>();
+    private long lastPosted;
 
     private void post(final long wrId, final SgeList list) {
       final int[] lkeys = new int[list.sgeCount()];
@@ -524,22 +524,21 @@ final class AuditedProvider implements VerbsProvider {
         lkeys[i] = list.sgeLkey(i);
       }
       requests.add(new Posted(wrId, lkeys));
+      lastPosted = wrId;
     }
 
     private boolean complete(final long wrId) {
-      boolean is = false;
-      for (final Posted request : requests) {
-        is |= request.wrId == wrId;
+      if (!has(wrId)) {
+        return false;
       }
-      for (final Iterator<Posted> all = requests.iterator(); is && all.hasNext(); ) {
-        final boolean last = all.next().wrId == wrId;
-        all.remove(); // those before it were not signaled
-        is = !last;
-        if (last) {
-          return true;
-        }
+      while (requests.remove().wrId != wrId) {
+        // those before it were not signaled
       }
-      return false;
+      return true;
+    }
+
+    private boolean has(final long wrId) {
+      return requests.stream().anyMatch(request -> request.wrId == wrId);
     }
 
     private boolean uses(final int lkey) {
@@ -566,6 +565,16 @@ final class AuditedProvider implements VerbsProvider {
 
     private boolean uses(final int lkey) {
       return sends.uses(lkey) || receives.uses(lkey);
+    }
+
+    /** The wr_id of the request that was posted last. */
+    long lastPosted(final boolean receive) {
+      return (receive ? receives : sends).lastPosted;
+    }
+
+    /** Whether a request was posted and no completion says that it is done. */
+    boolean isOpen(final long wrId) {
+      return sends.has(wrId) || receives.has(wrId);
     }
 
     /** How many requests were open when it was destroyed. */

@@ -28,11 +28,17 @@ final class EndpointBook {
     private final Object lmr;
     private final boolean suppressed;
     private final int index;
+    private final long wrId;
     private Fate fate = Fate.OPEN;
 
     private Request(
-        final DtoOperation operation, final Object lmr, final boolean suppressed, final int index) {
+        final DtoOperation operation,
+        final Object lmr,
+        final boolean suppressed,
+        final int index,
+        final long wrId) {
       this.operation = operation;
+      this.wrId = wrId;
       this.lmr = lmr;
       this.suppressed = suppressed;
       this.index = index;
@@ -153,7 +159,13 @@ final class EndpointBook {
     if (work.open(false) >= work.most && !run.losesCompletions()) {
       run.fail("E05", endpoint + ": more than " + work.most + " requests of " + work.queue);
     }
-    final Request request = new Request(operation, lmr, suppressed, work.order.size());
+    final Request request =
+        new Request(
+            operation,
+            lmr,
+            suppressed,
+            work.order.size(),
+            pair.lastPosted(operation == DtoOperation.RECEIVE));
     work.requests.put(cookie, request);
     work.order.add(request);
   }
@@ -212,6 +224,9 @@ final class EndpointBook {
     }
     final Request request = work.requests.get(event.cookie());
     work.settle(event.cookie(), Fate.DELIVERED, what + " (" + event.status() + ") was delivered");
+    if (request != null && pair.isOpen(request.wrId)) {
+      run.fail("M05", what + " was delivered, and the completion was not its own");
+    }
     if (request != null && request.operation != event.operation()) {
       run.fail("T06", what + " was posted as " + request.operation);
     }

@@ -179,6 +179,7 @@ final class EvdBook {
   void onClosed(final DrainReport report) {
     closed = true;
     if (!report.complete()) {
+      adapter.isIncomplete = true;
       if (run.now() < deadline) {
         run.fail("O12", evd + ": its close gave up");
       }

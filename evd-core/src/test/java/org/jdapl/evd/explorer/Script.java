@@ -46,7 +46,11 @@ record Script(
       connected(random, actions);
     }
     for (int left = random.nextInt(LEAST, MOST); left > 0; left--) {
-      actions.add(Action.random(random));
+      final Action action = Action.random(random);
+      actions.add(action);
+      if (action.call() == Call.CLOSE_ENDPOINT && random.nextInt(3) == 0) {
+        another(random, actions);
+      }
     }
     if (random.nextInt(8) == 0) {
       insert(random, actions, Action.of(Call.LOSE_DEVICE, random.nextInt(adapters)));
@@ -54,13 +58,29 @@ record Script(
     if (random.nextInt(4) == 0) {
       insert(random, actions, Action.of(Call.CLOSE_ADAPTER, random.nextInt(adapters)));
     }
+    FaultPlan plan =
+        FaultPlan.random(seed, random.nextBoolean() ? 0 : 1 + random.nextInt(MOST_FAULTS));
+    if (random.nextInt(16) == 0) {
+      plan = late(random, actions);
+    }
     return new Script(
-        seed,
-        adapters,
-        1 + random.nextInt(3),
-        model(random),
-        FaultPlan.random(seed, random.nextBoolean() ? 0 : 1 + random.nextInt(MOST_FAULTS)),
-        List.copyOf(actions));
+        seed, adapters, 1 + random.nextInt(3), model(random), plan, List.copyOf(actions));
+  }
+
+  /** Completions come when their endpoint is gone, and another one has its place. */
+  private static FaultPlan late(final SplittableRandom random, final List<Action> actions) {
+    actions.add(Action.of(Call.CLOSE_ENDPOINT, random.nextInt(64), 1, 1));
+    another(random, actions);
+    return FaultPlan.parse("delay completion@" + (1 + random.nextInt(8)) + "=5ms");
+  }
+
+  /** Who closes an endpoint often needs another one, soon after. */
+  private static void another(final SplittableRandom random, final List<Action> actions) {
+    actions.add(Action.of(Call.RUN, random.nextInt(64)));
+    actions.add(Action.of(Call.ENDPOINT, random.nextInt(64), random.nextInt(64), 0));
+    for (int left = random.nextInt(3); left > 0; left--) {
+      actions.add(Action.of(Call.RECEIVE, Action.NEWEST, 0, 0));
+    }
   }
 
   private static void insert(
