@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Plants each mistake of {@link ExplorerMistakes}, and expects random consumers to find it. */
-@Tag("mistakes")
+@Tag("explorer")
 @Execution(ExecutionMode.CONCURRENT)
 class ExplorerMistakesTest {
 

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jdapl.verbs.Access;
@@ -159,7 +158,7 @@ final class AuditedProvider implements VerbsProvider {
   /** A device. */
   final class Watched extends Audited<Device> implements Device {
     private final Set<Audited<?>> open = new LinkedHashSet<>();
-    private final Map<Object, Audited<?>> byReal = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Audited<?>> byReal = new IdentityHashMap<>();
     private AsyncHandler handler;
     private Pair lastPair;
     private boolean lost;
@@ -513,15 +512,15 @@ final class AuditedProvider implements VerbsProvider {
 
   /** Requests of a work queue that are not known to be done, oldest first. */
   private static final class Open {
-    private record Posted(long wrId, int[] lkeys) {}
+    private record Posted(long wrId, List<Integer> lkeys) {}
 
     private final ArrayDeque<Posted> requests = new ArrayDeque<>();
     private long lastPosted;
 
     private void post(final long wrId, final SgeList list) {
-      final int[] lkeys = new int[list.sgeCount()];
-      for (int i = 0; i < lkeys.length; i++) {
-        lkeys[i] = list.sgeLkey(i);
+      final List<Integer> lkeys = new ArrayList<>();
+      for (int i = 0; i < list.sgeCount(); i++) {
+        lkeys.add(list.sgeLkey(i));
       }
       requests.add(new Posted(wrId, lkeys));
       lastPosted = wrId;
@@ -542,14 +541,7 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     private boolean uses(final int lkey) {
-      for (final Posted request : requests) {
-        for (final int used : request.lkeys) {
-          if (used == lkey) {
-            return true;
-          }
-        }
-      }
-      return false;
+      return requests.stream().anyMatch(request -> request.lkeys.contains(lkey));
     }
   }
 

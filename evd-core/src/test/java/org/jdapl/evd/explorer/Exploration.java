@@ -76,7 +76,7 @@ public final class Exploration implements Callable<String> {
 
   /** A report of a script that found something, shrunk. */
   static String report(final Script script) {
-    final Script small = ScriptShrinker.shrink(script);
+    final Script small = ScriptShrinker.shrink(script, ScriptRun::run);
     final List<String> trace = ScriptRun.trace(small);
     return "seed "
         + script.seed()

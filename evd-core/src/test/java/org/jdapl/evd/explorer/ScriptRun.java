@@ -8,7 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
@@ -117,7 +116,7 @@ final class ScriptRun {
   private final List<EndpointBook> endpoints = new ArrayList<>();
   private final List<Point> points = new ArrayList<>();
   private final List<Pending> requests = new ArrayList<>();
-  private final Map<Endpoint, EndpointBook> books = new IdentityHashMap<>();
+  private final IdentityHashMap<Endpoint, EndpointBook> books = new IdentityHashMap<>();
   private final List<EvdBook> asyncs = new ArrayList<>();
   private final List<EvdBook> solicited = new ArrayList<>();
   private final ArrayDeque<String> trace = new ArrayDeque<>();
