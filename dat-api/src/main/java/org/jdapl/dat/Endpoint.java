@@ -205,8 +205,9 @@ public interface Endpoint extends DatObject {
    * Closes the endpoint; never waits. From now on posts are INVALID_STATE.
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
-   *     If a handler that is stuck keeps one of its EVDs, the report comes half a second later,
-   *     empty and not {@link DrainReport#complete}.
+   *     When it is closed twice, the bound that is over first counts. If a handler that is stuck
+   *     keeps one of its EVDs, the report comes half a second later, empty and not {@link
+   *     DrainReport#complete}.
    * @return completes when no event of this endpoint will be delivered any more; with an entry for
    *     each accepted post that was not delivered. Closing twice gives the same.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative.

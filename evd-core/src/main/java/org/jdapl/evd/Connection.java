@@ -48,6 +48,7 @@ final class Connection implements CmHandler {
   private volatile ConnectionEventImpl establishedEvent;
   private volatile ConnectionEventImpl endEvent;
   private volatile ConnectionEventImpl ownEnd;
+  private volatile boolean released;
 
   // The gate.
   private final Stash.Fifo heldBack = new Stash.Fifo();
@@ -586,7 +587,7 @@ final class Connection implements CmHandler {
   /** Tells the peer, if there is one. If that fails, the peer learns it from its completions. */
   void hangUp() {
     final CmId id = cmId;
-    if (id != null) {
+    if (id != null && !released) {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
@@ -661,8 +662,9 @@ final class Connection implements CmHandler {
     return inProgress.get() > 0;
   }
 
-  /** Destroys the id. */
+  /** Destroys the id. By the reaper. */
   void release() {
+    released = true;
     final CmId id = cmId;
     if (id != null) {
       id.close();

@@ -48,13 +48,13 @@ final class EndpointDrain {
     this.connection = connection;
   }
 
-  /** Begins, unless it began already. */
+  /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
     final EndpointState before = connection.close();
+    endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = before != EndpointState.UNCONNECTED;
       partsOpen.set(endpoint.evds().size());
-      endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
       endpoint.receives().seal();
       endpoint.requests().seal();
       connection.later(this::postMarkers);

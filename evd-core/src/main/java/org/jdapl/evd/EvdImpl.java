@@ -468,7 +468,7 @@ final class EvdImpl implements Evd {
     if (drains.isEmpty()) {
       return false;
     }
-    final boolean enabled = EvdState.isEnabled(state.get());
+    final boolean enabled = EvdState.isEnabled(state.get()) && !settled; // no upcall takes old ones
     drains.removeIf(drain -> drain.advance(this, enabled));
     draining = !drains.isEmpty();
     return true;

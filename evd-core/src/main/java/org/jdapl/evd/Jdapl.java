@@ -512,7 +512,7 @@ public final class Jdapl implements AutoCloseable {
       final boolean lookedInVain = watchdog.rescued() == rescued;
       if (passTime(deadline, lookedInVain ? Long.MAX_VALUE : WATCH_PERIOD.toNanos())) {
         rescued = -1;
-      } else if (lookedInVain) {
+      } else if (lookedInVain || isOver(deadline)) {
         return false;
       } else {
         rescued = watchdog.rescued();

@@ -59,9 +59,11 @@ public final class MistakeRun implements Callable<String> {
    * A run.
    *
    * @param rule whose tests to run.
+   * @param where the cases they run over.
    */
-  public MistakeRun(final String rule) {
+  public MistakeRun(final String rule, final String where) {
     this.rule = rule;
+    SimCase.want(where); // that of this class loader
   }
 
   /**

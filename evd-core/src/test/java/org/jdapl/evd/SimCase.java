@@ -21,6 +21,8 @@ record SimCase(
   private static final long LATENCY = 2_000;
   private static final long LATE = 50_000;
 
+  private static volatile String wanted = System.getProperty("jdapl.case", "");
+
   /** How the device tells of completions. */
   private enum Push {
     SERIAL,
@@ -119,9 +121,13 @@ record SimCase(
         virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 5 == 0));
   }
 
-  /** -Djdapl.case=TEXT leaves those whose name has that text. */
+  /** Leaves those whose name has that text; at first it is that of -Djdapl.case=TEXT. */
+  static void want(final String text) {
+    wanted = text;
+  }
+
   private boolean isWanted() {
-    return toString().contains(System.getProperty("jdapl.case", ""));
+    return toString().contains(wanted);
   }
 
   /** Each arm with each hint and each push: with all of the others, or one of each in turn. */
