@@ -155,7 +155,13 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
       }
       return created;
     } finally {
-      kept.forEach(QueuePair::close);
+      for (final QueuePair unused : kept) {
+        try {
+          unused.close();
+        } catch (final VerbsException e) {
+          ia.destroyLater(unused::close);
+        }
+      }
     }
   }
 

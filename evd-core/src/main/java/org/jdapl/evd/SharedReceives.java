@@ -58,13 +58,11 @@ final class SharedReceives extends WorkQueue {
 
   private void waitForLast() {
     final IaImpl ia = endpoint.ia();
-    if (ia.device().declaration().lastWqe() != LastWqe.NEVER) {
-      ia.reaper()
-          .schedule(
-              ia.reportsLastWqe() ? BOUND_WHERE_REPORTED : BOUND,
-              endpoint.drain().closed(),
-              this::onLastTaken);
-    }
+    ia.reaper()
+        .schedule(
+            ia.reportsLastWqe() ? BOUND_WHERE_REPORTED : BOUND,
+            endpoint.drain().closed(),
+            this::onLastTaken);
   }
 
   /** A marker of the endpoint's requests came by. */

@@ -1,5 +1,7 @@
 package org.jdapl.evd;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -261,10 +263,11 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   void complete(final int slot) {
     final Slot done = slots[slot];
     final int id = done.id.get();
-    done.context = null;
     if (id == NOT_POSTED || !done.id.compareAndSet(id, NOT_POSTED)) {
       return; // a provider completed it twice at once
     }
+    done.context = null;
+    Arrays.fill(done.lmrs, null);
     Slot first;
     do {
       first = returned.get();
@@ -423,19 +426,21 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
 
   @Override
   public void close() {
-    synchronized (this) {
-      if (!users.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
-            name + ".close: in use by " + users + "; close them first");
-      }
-    }
-    closeAbruptly();
+    close(false);
   }
 
   /** Closes it whoever uses it: its endpoints were drained or given up. */
   void closeAbruptly() {
+    close(true);
+  }
+
+  private void close(final boolean abruptly) {
     synchronized (this) {
+      if (!abruptly && !users.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
+            name + ".close: in use by " + users + "; close them first");
+      }
       if (closed) {
         return;
       }
@@ -443,7 +448,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     }
     lock(); // a post that found it open is over
     unlock();
-    asyncSlot.withdraw(new java.util.ArrayList<>());
+    asyncSlot.withdraw(new ArrayList<>());
     try {
       queue.close();
     } catch (final VerbsException e) {

@@ -347,7 +347,7 @@ class SharedReceiveScenarioTest {
   void required_T05_aReceiveThatIsPostedAgainIsOfWhoeverTakesIt() {
     final Bed bed = bed(LastWqe.NEVER).enabled();
     bed.receive(bed.qp(), DEPTH);
-    bed.close(LONG);
+    assertThat(bed.close(LONG)).isCompleted();
     assertThat(bed.sources).hasSize(DEPTH).containsOnly(bed.endpoint);
     bed.post(DEPTH);
 
@@ -364,8 +364,9 @@ class SharedReceiveScenarioTest {
   @Test
   void required_T05_theQueueIsFullAgainHoweverItsQueuePairsDied() {
     final Bed bed = bed(LastWqe.UNKNOWN);
-    bed.close(LONG);
+    final CompletableFuture<DrainReport> first = bed.close(LONG);
     bed.pass(Duration.ofSeconds(2));
+    assertThat(first).isCompleted();
     for (int round = 0; round < 20; round++) {
       final Endpoint dying = bed.connected();
       final ScriptedQp qp = bed.device.lastQp();

@@ -77,12 +77,18 @@ record SimCase(
             case COUNTED -> SolicitedSupport.NO_ERRORS;
             case OVERWRITES -> SolicitedSupport.UNSUPPORTED;
           };
+      final LastWqe lastWqe =
+          switch (hint) {
+            case NONE, WITHOUT_ARM -> LastWqe.REPORTED;
+            case EXACT -> LastWqe.NEVER;
+            case MAYBE -> LastWqe.UNKNOWN;
+          };
       return push.of(
           SimModel.DEFAULT
               .withArm(arm)
               .withHint(hint)
               .withSecondArm(second)
-              .withLastWqe(LastWqe.values()[(hint.ordinal() + push.ordinal()) % 3])
+              .withLastWqe(lastWqe)
               .withSolicited(solicited));
     }
 

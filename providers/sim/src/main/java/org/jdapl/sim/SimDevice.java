@@ -248,11 +248,11 @@ final class SimDevice implements Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxQpWr());
-    checkSize("create_srq", "maxSge", maxSge, 0, MAX_SGE);
+    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxSrqWr());
+    checkSize("create_srq", "maxSge", maxSge, 0, LIMITS.maxSrqSge());
     synchronized (fabric.wire) {
       final SimPd domain = own("create_srq", SimPd.class, pd);
-      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxQp());
+      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxSrq());
       return new SimSrq(domain, created++, maxWr, maxSge);
     }
   }
