@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
@@ -94,7 +95,7 @@ class CmScenarioTest {
     thread.setDaemon(true);
     thread.start();
     try {
-      thread.join(LONG.toMillis());
+      thread.join(TimeUnit.SECONDS.toMillis(10));
     } catch (final InterruptedException e) {
       throw new AssertionError(e);
     }
