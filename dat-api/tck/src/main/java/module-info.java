@@ -7,4 +7,7 @@ module org.jdapl.tck {
   exports org.jdapl.tck;
 
   opens org.jdapl.tck;
+
+  provides org.junit.jupiter.api.extension.Extension with
+      org.jdapl.tck.LeakCheck;
 }

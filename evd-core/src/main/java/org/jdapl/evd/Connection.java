@@ -48,6 +48,7 @@ final class Connection implements CmHandler {
   private volatile ConnectionEventImpl establishedEvent;
   private volatile ConnectionEventImpl endEvent;
   private volatile ConnectionEventImpl ownEnd;
+  private volatile boolean released;
 
   // The gate.
   private final Stash.Fifo heldBack = new Stash.Fifo();
@@ -278,7 +279,7 @@ final class Connection implements CmHandler {
       establishedEvent = event;
       evd.offer(event);
     } else if (isOver()) {
-      endpoint.ia().reaper().execute(this::hangUp); // too late: the peer must not stay connected
+      later(this::hangUp); // too late: the peer must not stay connected
     }
   }
 
@@ -333,12 +334,13 @@ final class Connection implements CmHandler {
       offerEnd(new ConnectionEventImpl(endpoint, kind, PrivateData.NONE));
     }
     exit();
+    endpoint.onLastReceiveTaken(); // nobody will say so
   }
 
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
-    endpoint.ia().reaper().execute(this::flush);
+    later(this::flush);
   }
 
   /** A completion or an async error says that the connection does not stand any more. */
@@ -378,8 +380,12 @@ final class Connection implements CmHandler {
         : event;
   }
 
-  /** A message came before the connection was known to stand: tell the connection manager. */
-  void notifyEstablished() {
+  /** A message came before the connection was known to stand: tells the connection manager. */
+  void onMessage() {
+    later(this::notifyEstablished);
+  }
+
+  private void notifyEstablished() {
     final CmId id = cmId;
     if (id != null && machine.state() != EndpointState.CLOSED) {
       try {
@@ -421,7 +427,7 @@ final class Connection implements CmHandler {
     }
     final ConnectionEventImpl waiting = establishedEvent;
     if (machine.move(Trigger.ESTABLISH) != null) {
-      notifyEstablished();
+      onMessage();
     }
     established = true;
     return waiting != null
@@ -510,12 +516,8 @@ final class Connection implements CmHandler {
         && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
   }
 
-  /**
-   * The connection is over: everything open completes, and a marker says when. By the reaper, so
-   * that neither a turn nor a provider's upcall makes provider calls for it.
-   */
+  /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
-    enter();
     hangUp();
     try {
       endpoint.qp().modifyToError();
@@ -526,8 +528,6 @@ final class Connection implements CmHandler {
     } catch (final RuntimeException | Error e) {
       evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
       evd.control(this::openGate);
-    } finally {
-      exit();
     }
   }
 
@@ -587,7 +587,7 @@ final class Connection implements CmHandler {
   /** Tells the peer, if there is one. If that fails, the peer learns it from its completions. */
   void hangUp() {
     final CmId id = cmId;
-    if (id != null) {
+    if (id != null && !released) {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
@@ -627,6 +627,25 @@ final class Connection implements CmHandler {
     into.add(event);
   }
 
+  /**
+   * Has the reaper call the provider, so that neither a turn nor a provider's upcall does. Such a
+   * call may block.
+   */
+  void later(final Runnable call) {
+    enter();
+    endpoint
+        .ia()
+        .reaper()
+        .execute(
+            () -> {
+              try {
+                call.run();
+              } finally {
+                exit();
+              }
+            });
+  }
+
   /** Something that may call the provider, or put an event into the lane, begins. */
   private void enter() {
     inProgress.incrementAndGet();
@@ -643,8 +662,9 @@ final class Connection implements CmHandler {
     return inProgress.get() > 0;
   }
 
-  /** Destroys the id. */
+  /** Destroys the id. By the reaper. */
   void release() {
+    released = true;
     final CmId id = cmId;
     if (id != null) {
       id.close();

@@ -119,6 +119,13 @@ final class CqFeed implements CqHandler {
   }
 
   /**
+   * Whether it is not polled now because it failed, or said that there is something and gave none.
+   */
+  boolean isPaused() {
+    return mode == Mode.WAITING;
+  }
+
+  /**
    * Polls, and arms if it is empty.
    *
    * @param into an empty batch.

@@ -21,6 +21,7 @@ final class EndpointDrain {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Endpoint.class);
   private static final Duration RETRY = Duration.ofMillis(1);
+  private static final Duration LATE_RETRY = Duration.ofMillis(100);
 
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
@@ -39,22 +40,27 @@ final class EndpointDrain {
   /** The bound is over: nothing is waited for. */
   private volatile boolean late;
 
+  /** All is accounted for: what is left to do is to destroy. */
+  private volatile boolean accounted;
+
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
   }
 
-  /** Begins, unless it began already. */
+  /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
     final EndpointState before = connection.close();
+    endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = before != EndpointState.UNCONNECTED;
       partsOpen.set(endpoint.evds().size());
-      postMarkers();
+      endpoint.receives().seal();
+      endpoint.requests().seal();
+      connection.later(this::postMarkers);
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
     return closed;
   }
@@ -75,18 +81,25 @@ final class EndpointDrain {
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
     }
-    endpoint.receives().seal();
-    endpoint.requests().seal();
+    endpoint.receives().awaitPost();
+    endpoint.requests().awaitPost();
+    abandon();
+  }
+
+  /** No marker comes, or not in time. */
+  private void abandon() {
     abandoned = true;
+    for (final EvdImpl evd : endpoint.evds()) {
+      evd.control(evd.merger()::resumeAll);
+    }
   }
 
   private void force() {
-    if (!closed.isDone()) {
-      abandoned = true;
-      late = true;
-      for (final EvdImpl evd : endpoint.evds()) {
-        evd.control(evd.merger()::resumeAll);
-      }
+    late = true;
+    if (accounted) {
+      report();
+    } else {
+      abandon();
       endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);
     }
   }
@@ -112,8 +125,8 @@ final class EndpointDrain {
     if (!isDrained(evd) && !taken) {
       evd.merger().sweep(endpoint);
       if (abandoned) {
-        abandon(endpoint.receives(), evd);
-        abandon(endpoint.requests(), evd);
+        giveUp(endpoint.receives(), evd);
+        giveUp(endpoint.requests(), evd);
       }
     }
     if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
@@ -129,7 +142,7 @@ final class EndpointDrain {
       }
     }
     if (partsOpen.decrementAndGet() == 0) {
-      endpoint.ia().reaper().execute(this::finish);
+      endpoint.ia().reaper().execute(this::account);
     }
     return true;
   }
@@ -142,7 +155,7 @@ final class EndpointDrain {
     return endpoint.evdOf(queue) != evd || queue.isDrained();
   }
 
-  private void abandon(final WorkQueue queue, final EvdImpl evd) {
+  private void giveUp(final WorkQueue queue, final EvdImpl evd) {
     if (!isDrained(queue, evd)) {
       queue.abandon();
     }
@@ -166,17 +179,47 @@ final class EndpointDrain {
   }
 
   /** All parts are done. By the reaper. */
-  private void finish() {
+  private void account() {
     endpoint.asyncSlot().withdraw(droppedEvents);
+    accounted = true;
+    destroy();
+  }
+
+  /** What a call that does not return can reach is not destroyed before it returns. */
+  private void destroy() {
     if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
       if (late) {
-        report(); // what a call that does not return can reach is not destroyed before it returns
+        report();
       }
-      endpoint.ia().reaper().schedule(RETRY, this::finish);
+      final Reaper reaper = endpoint.ia().reaper();
+      reaper.schedule(late ? LATE_RETRY : RETRY, () -> reaper.execute(this::destroy));
       return;
     }
     tolerate(endpoint.qp()::close);
     tolerate(connection::release);
+    if (endpoint.srq() == null) {
+      conclude();
+    } else {
+      endpoint.receiveEvd().control(this::forgetNumber);
+    }
+  }
+
+  /**
+   * The number of its queue pair, by which completions on a shared receive queue are known, may be
+   * another's soon: what is left under that number is taken out before. In a turn.
+   */
+  private void forgetNumber() {
+    final EvdImpl evd = endpoint.receiveEvd();
+    final Merger merger = evd.merger();
+    if (merger.pass(endpoint.receiveFeed()) || late) {
+      merger.sweep(endpoint);
+      endpoint.ia().reaper().execute(this::conclude);
+    } else {
+      endpoint.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
+    }
+  }
+
+  private void conclude() {
     endpoint.release();
     report();
   }

@@ -110,6 +110,9 @@ final class EvdImpl implements Evd {
 
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
+  /** All is accounted for: what is left to do is to destroy. */
+  private volatile boolean accounted;
+
   EvdImpl(
       final String name,
       final IaImpl ia,
@@ -465,7 +468,7 @@ final class EvdImpl implements Evd {
     if (drains.isEmpty()) {
       return false;
     }
-    final boolean enabled = EvdState.isEnabled(state.get());
+    final boolean enabled = EvdState.isEnabled(state.get()) && !settled; // no upcall takes old ones
     drains.removeIf(drain -> drain.advance(this, enabled));
     draining = !drains.isEmpty();
     return true;
@@ -1193,10 +1196,14 @@ final class EvdImpl implements Evd {
   }
 
   private void giveUpClose() {
-    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+    final boolean complete = accounted;
+    if (closed.complete(new DrainReport(List.of(), 0, complete ? dropped : List.of(), complete))) {
       LOGGER.error(
-          "{}: its close is over its bound: an upcall is stuck, or its dispatcher is ({})",
+          "{}: its close is over its bound: {} ({})",
           name,
+          complete
+              ? "a call of the provider does not return"
+              : "an upcall is stuck, or its dispatcher is",
           state);
       ia.remove(this);
     }
@@ -1217,26 +1224,47 @@ final class EvdImpl implements Evd {
       ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
       return;
     }
-    destroyQueues();
-    ia.remove(this);
-    closed.complete(new DrainReport(List.of(), 0, dropped, true));
+    accounted = true;
+    destroyQueues(
+        () -> {
+          ia.remove(this);
+          closed.complete(new DrainReport(List.of(), 0, dropped, true));
+        });
   }
 
-  /** In a turn: after it no completion comes. */
-  private void destroyQueues() {
-    for (final CqFeed feed : merger.feeds()) {
-      if (isUsed()) {
-        ia.destroyLater(feed.cq()::close); // after the queue pair of an endpoint that is stuck
-      } else {
-        try {
-          feed.cq().close();
-        } catch (final RuntimeException | Error e) {
-          onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
-          ia.destroyLater(feed.cq()::close);
-        }
-      }
-    }
+  /** In a turn: after it no completion comes. The reaper destroys them, which may block. */
+  private void destroyQueues(final Runnable andThen) {
+    final CqFeed[] feeds = merger.feeds();
     merger.removeFeeds();
+    ia.reaper()
+        .execute(
+            () -> {
+              for (final CqFeed feed : feeds) {
+                destroy(feed.cq());
+              }
+              andThen.run();
+            });
+  }
+
+  /** Not before the queue pair of an endpoint that is stuck. */
+  private void destroy(final CompletionQueue cq) {
+    if (isUsed()) {
+      ia.destroyLater(() -> destroyUnused(cq));
+      return;
+    }
+    try {
+      cq.close();
+    } catch (final RuntimeException | Error e) {
+      onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
+      ia.destroyLater(cq::close);
+    }
+  }
+
+  private void destroyUnused(final CompletionQueue cq) {
+    if (isUsed()) {
+      throw new IllegalStateException(name + " is still in use");
+    }
+    cq.close();
   }
 
   private synchronized boolean isUsed() {
@@ -1253,9 +1281,8 @@ final class EvdImpl implements Evd {
     final CompletableFuture<Void> done = new CompletableFuture<>();
     control(
         () -> {
-          destroyQueues();
+          destroyQueues(() -> done.complete(null));
           deviceLost = true;
-          done.complete(null);
         });
     return done;
   }

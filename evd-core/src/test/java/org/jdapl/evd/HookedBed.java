@@ -17,14 +17,18 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.verbs.CmEventType;
 
-/** By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. */
+/**
+ * By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. There is nothing
+ * behind it that would have to be closed.
+ */
 final class HookedBed {
 
   private static final int TURNS_AT_MOST = 1000;
 
   final HookedProvider provider = new HookedProvider();
   final HandClock clock = new HandClock();
-  final Jdapl jdapl = Jdapl.with(provider).clock(clock).byHand().start();
+  final Jdapl jdapl =
+      Jdapl.with(provider).clock(clock).byHand().leakDetection(LeakDetector.Level.OFF).start();
   final InterfaceAdapter ia = jdapl.open();
   final EvdImpl evd = createEvd();
   final ProtectionZone pz = ia.createPz();

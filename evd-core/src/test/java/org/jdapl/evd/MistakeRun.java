@@ -34,12 +34,15 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.MergeContractTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
+          "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
+          "org.jdapl.evd.SharedReceiveScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
+          "org.jdapl.evd.LeakDetectorTest",
           "org.jdapl.evd.LockTest",
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
@@ -63,9 +66,11 @@ public final class MistakeRun implements Callable<String> {
    * A run.
    *
    * @param rule whose tests to run.
+   * @param where the cases they run over.
    */
-  public MistakeRun(final String rule) {
+  public MistakeRun(final String rule, final String where) {
     this.rule = rule;
+    SimCase.want(where); // that of this class loader
   }
 
   /**
@@ -76,7 +81,10 @@ public final class MistakeRun implements Callable<String> {
   @Override
   public String call() {
     final LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request().selectors(selectors()).build();
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(selectors())
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "false")
+            .build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener);
     final TestExecutionSummary summary = listener.getSummary();

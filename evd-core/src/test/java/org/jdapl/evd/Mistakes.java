@@ -20,6 +20,7 @@ final class Mistakes {
             teardown(),
             connections(),
             posts(),
+            sharedReceives(),
             errors())
         .flatMap(mistakes -> mistakes);
   }
@@ -541,8 +542,8 @@ final class Mistakes {
                 "M05",
                 "a dead endpoint's completions are given to the next one",
                 "EndpointTable.java",
-                "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-                "endpoint")
+                "owner != null && owner.tag() == tag ? owner : null",
+                "owner")
             .with(
                 "EndpointDrain.java",
                 "      evd.merger().sweep(endpoint);",
@@ -745,7 +746,7 @@ final class Mistakes {
                 "T03",
                 "a post is accepted after the close's marker",
                 "WorkQueue.java",
-                "      sealed = closing;\n",
+                "    sealed = true;\n",
                 "")
             .with(
                 "EndpointImpl.java",
@@ -757,8 +758,8 @@ final class Mistakes {
             "T05",
             "a dead endpoint's completions are given to the next one",
             "EndpointTable.java",
-            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-            "endpoint"),
+            "owner != null && owner.tag() == tag ? owner : null",
+            "owner"),
         Mistake.of(
             "T05",
             "a number is given to the next endpoint while completions of the last one may come",
@@ -807,8 +808,8 @@ final class Mistakes {
             "T08",
             "a close that is complete in an upcall destroys its id there",
             "EndpointDrain.java",
-            "      endpoint.ia().reaper().execute(this::finish);",
-            "      finish();"),
+            "      endpoint.ia().reaper().execute(this::account);",
+            "      account();"),
         Mistake.of(
             "T09",
             "a queue pair is destroyed under a call of the connection manager",
@@ -825,8 +826,32 @@ final class Mistakes {
             "T10",
             "the adapter closes while objects live",
             "IaImpl.java",
-            "      if (!closing && !objects.isEmpty()) {",
-            "      if (!closing && objects.size() > 100) {"),
+            "    if (!open.isEmpty()) {",
+            "    if (open.size() > 100) {"),
+        Mistake.of(
+            "T10",
+            "an endpoint that is closed stays counted",
+            "EndpointImpl.java",
+            "    ia.remove(this);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "an object that is closed stays in the list of those that are open",
+            "IaImpl.java",
+            "      leaks.closed(object.name());\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "the place where an object was created is lost",
+            "LeakDetector.java",
+            "        objects.put(name, here);",
+            "        objects.put(name, null);"),
+        Mistake.of(
+            "T10",
+            "the place is inside the framework",
+            "LeakDetector.java",
+            "            IaImpl.class.getName(),\n",
+            ""),
         Mistake.of(
             "T10",
             "a completion queue is destroyed before the queue pair of a stuck handler's endpoint",
@@ -928,6 +953,125 @@ final class Mistakes {
             "WorkQueue.java",
             "!suppress || unsignaled + 1 >= signalInterval",
             "!suppress"));
+  }
+
+  private static Stream<Mistake> sharedReceives() {
+    return Stream.of(
+        Mistake.of(
+            "E02",
+            "a batch of shared receives is taken for one endpoint's",
+            "Stash.java",
+            "completions.qpNumber(i)",
+            "completions.qpNumber(0)"),
+        Mistake.of(
+            "E05",
+            "each endpoint takes room for all shared receives",
+            "SrqImpl.java",
+            "    final CqFeed there = shareRoom(evd, null);",
+            "    rooms.remove(evd);\n    final CqFeed there = shareRoom(evd, null);"),
+        Mistake.of(
+            "E05",
+            "the room of shared receives is not given back",
+            "SrqImpl.java",
+            "    giveRoom(evd, feed);\n  }",
+            "  }"),
+        Mistake.of(
+            "M03",
+            "the end of a connection waits for no shared receive",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "M03",
+            "the last shared receives are left in the completion queue",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "M05",
+            "what a dead endpoint took of a shared queue goes to its next one",
+            "EndpointDrain.java",
+            "      evd.merger().sweep(endpoint);\n      if (abandoned) {",
+            "      evd.merger().collect();\n      if (abandoned) {"),
+        Mistake.of(
+            "T02",
+            "the report does not have the receives that an endpoint took of a shared queue",
+            "SharedReceives.java",
+            "  boolean isSuppressed(final int slot) {\n    return false;",
+            "  boolean isSuppressed(final int slot) {\n    return isDrained() || isSealed();"),
+        Mistake.of(
+            "T04",
+            "the last receive of a shared queue is not waited for",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "T04",
+            "completions behind the last-receive event are not polled",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "T04",
+            "a device that never reports the last receive is waited for",
+            "SharedReceives.java",
+            "    if (waiting && endpoint",
+            "    if (lastTaken && endpoint"),
+        Mistake.of(
+            "T04",
+            "the last receive is waited for without a bound",
+            "SharedReceives.java",
+            "              this::onLastTaken);",
+            "              () -> {});"),
+        Mistake.of(
+            "T04",
+            "the bound stays short where the last receive is reported",
+            "IaImpl.java",
+            "        reportsLastWqe = true;\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive whose completion is nobody's is lost",
+            "Merger.java",
+            "      srq.giveBack(wrId);\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive is lost when its completion is swept",
+            "SrqImpl.java",
+            "    } while (!returned.compareAndSet(first, done));",
+            "    } while (!returned.compareAndSet(first, Thread.currentThread() == null ? done : first));"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is believed to be new too early",
+            "SrqImpl.java",
+            "numbers.putIfAbsent(number, endpoint) == null",
+            "numbers.put(number, endpoint) != endpoint"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is forgotten before its completion queue was looked at",
+            "EndpointDrain.java",
+            "    if (endpoint.srq() == null) {",
+            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeUser(endpoint);\n    }\n"
+                + "    if (endpoint.srq() == null) {"),
+        Mistake.of(
+            "T13",
+            "the low watermark is told of twice",
+            "SrqImpl.java",
+            "    if (armed.getAndSet(false)) {",
+            "    if (armed.get()) {"),
+        Mistake.of(
+            "T13",
+            "a watermark that is reached already is told of only when the device says so",
+            "SrqImpl.java",
+            "    if (open.get() < receives) {",
+            "    if (open.get() < 0) {"),
+        Mistake.of(
+            "R02",
+            "a closed shared receive queue takes posts",
+            "SrqImpl.java",
+            "      checkOpen(\"postReceive\");\n",
+            ""));
   }
 
   private static Stream<Mistake> errors() {

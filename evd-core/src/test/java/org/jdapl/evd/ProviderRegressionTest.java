@@ -67,6 +67,24 @@ class ProviderRegressionTest {
   }
 
   @Test
+  void shouldNotHangUpAnIdThatIsDestroyedWhenTheConnectionStandsTooLate() {
+    bed.evd.upcall(bed.recording());
+    bed.connect(bed.endpoint);
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals("destroy_qp")) {
+            bed.provider.tell(CmEventType.ESTABLISHED, 0);
+          }
+        };
+    bed.endpoint.close();
+    bed.settle();
+
+    assertThat(verbs).endsWith("destroy_qp", "destroy_id");
+  }
+
+  @Test
   void shouldNotCallTheProviderInATurnWhenAConnectionEnds() {
     bed.evd.upcall(bed.recording());
     bed.connected();

@@ -28,6 +28,7 @@ import org.jdapl.evd.ScriptedDevice.ScriptedQp;
 /**
  * An EVD on a {@link ScriptedDevice}, driven by hand, with one endpoint whose completions go there
  * and whose connection events go elsewhere. It is the handler of its EVD and remembers what it got.
+ * There is nothing behind it that would have to be closed.
  */
 class ScriptedBed implements EventHandler {
 
@@ -59,7 +60,13 @@ class ScriptedBed implements EventHandler {
   /** With that many receives posted. */
   ScriptedBed(final ScriptedDevice device, final int receives) {
     this.device = device;
-    jdapl = Jdapl.with(device).clock(clock).byHand().capacity(8).start();
+    jdapl =
+        Jdapl.with(device)
+            .clock(clock)
+            .byHand()
+            .capacity(8)
+            .leakDetection(LeakDetector.Level.OFF)
+            .start();
     ia = jdapl.open();
     pz = ia.createPz();
     lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);

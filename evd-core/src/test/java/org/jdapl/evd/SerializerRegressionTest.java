@@ -171,6 +171,47 @@ class SerializerRegressionTest {
   }
 
   @Test
+  void shouldCloseAtOnceWhenAnUpcallAsksForNewEventsOnlyMeanwhile() {
+    receives(bed.endpoint, 2);
+    final List<CompletableFuture<DrainReport>> closed = new ArrayList<>();
+    final EventHandler[] handler = new EventHandler[1];
+    handler[0] =
+        HookedBed.on(
+            event -> {
+              if (++count == 1) {
+                closed.add(bed.endpoint.closeAsync(BOUND).toCompletableFuture());
+              } else {
+                evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+              }
+            });
+    evd.upcall(handler[0]);
+    post(1);
+    bed.settle();
+
+    assertThat(closed.get(0)).isCompleted();
+    assertThat(closed.get(0).join().requests()).as("the second receive is old").hasSize(1);
+  }
+
+  @Test
+  void shouldCloseWithinTheShortestBoundWhenItIsClosedTwice() {
+    receives(bed.endpoint, 1);
+    bed.provider.refuse("poll_cq");
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofHours(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).isNotDone();
+    bed.endpoint.closeAsync(BOUND);
+    bed.settle();
+    bed.clock.advance(BOUND);
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+    assertThat(closed.join().requests())
+        .extracting(DrainReport.Request::status)
+        .containsExactly(DrainReport.Status.UNKNOWN);
+  }
+
+  @Test
   void shouldEndATeardownWhenAHandlerOfManyThrowsByHand() {
     final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
     evd.upcall(
@@ -288,7 +329,7 @@ class SerializerRegressionTest {
     final IaImpl ia = (IaImpl) bed.ia;
     final CompletableFuture<DrainReport> close =
         bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
-    boolean worked = true;
+    boolean worked = ia.reaper().round();
     while (worked) { // nothing of it is left but what the reaper is to do
       worked = ia.runtime().nextDispatcher().round();
     }

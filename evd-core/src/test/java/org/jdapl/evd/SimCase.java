@@ -8,6 +8,7 @@ import org.jdapl.sim.SimModel;
 import org.jdapl.tck.Bench;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
@@ -19,6 +20,8 @@ record SimCase(
 
   private static final long LATENCY = 2_000;
   private static final long LATE = 50_000;
+
+  private static volatile String wanted = System.getProperty("jdapl.case", "");
 
   /** How the device tells of completions. */
   private enum Push {
@@ -79,6 +82,7 @@ record SimCase(
               .withArm(arm)
               .withHint(hint)
               .withSecondArm(second)
+              .withLastWqe(LastWqe.values()[(hint.ordinal() + push.ordinal()) % 3])
               .withSolicited(solicited));
     }
 
@@ -93,7 +97,8 @@ record SimCase(
     }
 
     SimCase withThreads() {
-      return new SimCase(false, model(), Notification.ON_TIME, 2, 0);
+      final SimModel noWaits = model().withLastWqe(LastWqe.REPORTED); // on real time they are long
+      return new SimCase(false, noWaits, Notification.ON_TIME, 2, 0);
     }
   }
 
@@ -116,9 +121,13 @@ record SimCase(
         virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 5 == 0));
   }
 
-  /** -Djdapl.case=TEXT leaves those whose name has that text. */
+  /** Leaves those whose name has that text; at first it is that of -Djdapl.case=TEXT. */
+  static void want(final String text) {
+    wanted = text;
+  }
+
   private boolean isWanted() {
-    return toString().contains(System.getProperty("jdapl.case", ""));
+    return toString().contains(wanted);
   }
 
   /** Each arm with each hint and each push: with all of the others, or one of each in turn. */

@@ -311,4 +311,24 @@ class WatchdogTest {
     assertThat(bed.evd.statistics().rescued()).isZero();
     assertThat(bed.evd.statistics().providerCalls()).isEqualTo(calls);
   }
+
+  @Test
+  void required_A10_aNotificationThatIsUnderWayIsNotLost() {
+    final SimFabric fabric = SimFabric.virtual(1);
+    final SimModel slow = SimModel.DEFAULT.withLatency(50_000, 50_000);
+    final Jdapl jdapl = Jdapl.with(fabric.provider(slow)).byHand().clock(fabric.clock()).start();
+    final InterfaceAdapter ia = jdapl.open();
+    final Evd evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+    final Endpoint endpoint = ia.createEndpoint(ia.createPz(), evd, EndpointAttributes.defaults());
+    evd.upcall(HookedBed.on(event -> {}));
+    jdapl.runUntil(() -> false, Duration.ofNanos(1));
+    endpoint.closeAsync(Duration.ofSeconds(1));
+    for (int i = 0; i < 200; i++) {
+      jdapl.runUntil(() -> false, Duration.ofNanos(1_000));
+    }
+
+    assertThat(endpoint.state()).isEqualTo(EndpointState.CLOSED);
+    assertThat(evd.statistics().rescued()).isZero();
+    ia.closeAbruptly(Duration.ofSeconds(1));
+  }
 }

@@ -65,7 +65,13 @@ final class RaceBed {
   private final HookedProvider provider = new HookedProvider();
   private final HandClock clock = new HandClock();
   private final Jdapl jdapl =
-      Jdapl.with(provider).clock(clock).byHand().dispatchers(2).capacity(8).start();
+      Jdapl.with(provider)
+          .clock(clock)
+          .byHand()
+          .dispatchers(2)
+          .capacity(8)
+          .leakDetection(LeakDetector.Level.OFF)
+          .start();
   private final InterfaceAdapter ia = jdapl.open();
   private final EvdImpl evd = (EvdImpl) ia.createEvd(LENGTH, EventStream.DTO, EventStream.SOFTWARE);
   private final Dispatcher[] dispatchers = {jdapl.nextDispatcher(), jdapl.nextDispatcher()};
@@ -87,6 +93,8 @@ final class RaceBed {
   private final Queue<CompletableFuture<DrainReport>> closes = new ConcurrentLinkedQueue<>();
   private final Queue<CompletableFuture<DrainReport>> endpointCloses =
       new ConcurrentLinkedQueue<>();
+  private final AtomicInteger enablings = new AtomicInteger();
+  private volatile boolean oneEnables;
   private volatile boolean mayHoldBack;
   private volatile boolean endpointClosed;
   private volatile boolean moved;
@@ -221,6 +229,11 @@ final class RaceBed {
           e.type() == ReturnType.INVALID_STATE || e.type() == ReturnType.INVALID_HANDLE,
           "dequeue threw " + e);
     }
+  }
+
+  /** From here on one thread at a time enables, and nobody disables. */
+  void oneEnables() {
+    oneEnables = true;
   }
 
   /** Waits for an event; where an upcall may start, or another thread waits, it is refused. */
@@ -365,6 +378,7 @@ final class RaceBed {
   /** A handler that was enabled once. */
   private abstract class Enabled {
     private final int limit;
+    private final int enabling = enablings.incrementAndGet();
     private final AtomicInteger inside = new AtomicInteger();
     private volatile boolean ended;
 
@@ -378,6 +392,10 @@ final class RaceBed {
       check(
           before < (limit == 0 ? 1 : EXCLUSIVE), "an upcall that runs alone began beside another");
       check(!ended, "an upcall began after the teardown or close");
+      final boolean isSet = (evd.policy() == UpcallPolicy.MANY) == (limit > 0);
+      check(
+          isSet || !oneEnables || enabling != enablings.get(),
+          "an upcall began before its policy was set");
       check(Dispatcher.isCurrent(), "an upcall runs on " + Thread.currentThread());
     }
 

@@ -56,6 +56,7 @@ final class SleepRaces {
                 })
             .dispatchers(DISPATCHERS)
             .capacity(4)
+            .leakDetection(LeakDetector.Level.OFF)
             .start();
     final InterfaceAdapter ia = jdapl.open();
     final EvdImpl evd = (EvdImpl) ia.createEvd(8, EventStream.SOFTWARE);

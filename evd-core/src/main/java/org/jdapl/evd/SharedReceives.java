@@ -1,0 +1,165 @@
+package org.jdapl.evd;
+
+import java.time.Duration;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.verbs.LastWqe;
+import org.jdapl.verbs.QueuePair;
+
+/**
+ * The receives of an endpoint on a shared receive queue. They stand in the slots of that queue;
+ * what stands in the ring of this one are markers.
+ *
+ * <p>A marker cannot be posted, for any queue pair would take it. So it passes by without the
+ * device: when the queue pair in the error state has taken its last receive, its completion queue
+ * is polled once up to its capacity, and behind what was found the marker is put into the stash.
+ * Some devices say when the last receive was taken, others never do: there the marker of the
+ * requests must do, and where it is not known the wait has a bound.
+ */
+final class SharedReceives extends WorkQueue {
+
+  private static final Duration BOUND = Duration.ofSeconds(2);
+  private static final Duration BOUND_WHERE_REPORTED = Duration.ofSeconds(10);
+  private static final Duration RETRY = Duration.ofMillis(1);
+
+  /** In a slot: it is the shared queue's. */
+  private static final int SHARED = 1 << 30;
+
+  private final EndpointImpl endpoint;
+  private final EvdImpl evd;
+  private final SrqImpl srq;
+
+  private volatile boolean waiting;
+  private volatile boolean lastTaken;
+
+  // Of the turn.
+  private boolean polled;
+  private long passed;
+
+  SharedReceives(
+      final EndpointImpl endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
+    super(false, evd.counters(), tag, 0, 1);
+    this.endpoint = endpoint;
+    this.evd = evd;
+    this.srq = srq;
+  }
+
+  // Markers.
+
+  /** The queue pair is in the error state. Under the guard. */
+  @Override
+  int postReceiveMarker(final QueuePair qp) {
+    if (!waiting) {
+      waiting = true;
+      waitForLast();
+    }
+    evd.control(this::passMarkers);
+    return 0;
+  }
+
+  private void waitForLast() {
+    final IaImpl ia = endpoint.ia();
+    if (ia.device().declaration().lastWqe() != LastWqe.NEVER) {
+      ia.reaper()
+          .schedule(
+              ia.reportsLastWqe() ? BOUND_WHERE_REPORTED : BOUND,
+              endpoint.drain().closed(),
+              this::onLastTaken);
+    }
+  }
+
+  /** A marker of the endpoint's requests came by. */
+  void onRequestsMarker() {
+    if (waiting && endpoint.ia().device().declaration().lastWqe() == LastWqe.NEVER) {
+      onLastTaken();
+    }
+  }
+
+  /** The queue pair takes no receive any more, and flushed those it took. From any thread. */
+  void onLastTaken() {
+    lastTaken = true;
+    evd.control(this::passMarkers);
+  }
+
+  /** In a turn. */
+  private void passMarkers() {
+    if (!lastTaken || isDrained()) {
+      return;
+    }
+    polled = polled || evd.merger().pass(endpoint.receiveFeed());
+    if (!polled) {
+      endpoint
+          .ia()
+          .reaper()
+          .schedule(RETRY, endpoint.drain().closed(), () -> evd.control(this::passMarkers));
+      return;
+    }
+    while (passed < posted()) {
+      evd.merger().addMarker(idOf(passed), endpoint.qpNumber());
+      passed++;
+    }
+  }
+
+  // Completions.
+
+  private static boolean isShared(final int slot) {
+    return slot >= SHARED;
+  }
+
+  private static int shared(final int slot) {
+    return slot < 0 ? slot : slot | SHARED;
+  }
+
+  @Override
+  int locate(final long wrId) {
+    return isOwn(wrId) ? super.locate(wrId) : shared(srq.slotOf(wrId));
+  }
+
+  @Override
+  int slotOf(final long wrId) {
+    return isOwn(wrId) ? super.slotOf(wrId) : shared(srq.slotOf(wrId));
+  }
+
+  @Override
+  boolean isMarker(final int slot) {
+    return !isShared(slot);
+  }
+
+  @Override
+  boolean isSuppressed(final int slot) {
+    return false;
+  }
+
+  @Override
+  DtoOperation operation(final int slot) {
+    return DtoOperation.RECEIVE;
+  }
+
+  @Override
+  long cookie(final int slot) {
+    return srq.cookie(slot ^ SHARED);
+  }
+
+  @Override
+  Object context(final int slot) {
+    return srq.context(slot ^ SHARED);
+  }
+
+  @Override
+  void complete(final int slot) {
+    if (isShared(slot)) {
+      srq.complete(slot ^ SHARED);
+    } else {
+      super.complete(slot);
+    }
+  }
+
+  /** A message may be in a receive that was taken before the one that failed. */
+  @Override
+  void onError() {}
+
+  /** Behind the close's marker nothing is handed out. */
+  @Override
+  boolean isSwept() {
+    return super.isSwept() || isDrained();
+  }
+}

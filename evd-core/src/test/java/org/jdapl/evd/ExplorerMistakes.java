@@ -1,0 +1,94 @@
+package org.jdapl.evd;
+
+import java.util.stream.Stream;
+
+/**
+ * Mistakes of teardown for the random consumers to find. The place for one with shared receive
+ * queues, "an entry is lost", is here too.
+ */
+@SuppressWarnings("StringConcatToTextBlock") // code, a line a string
+final class ExplorerMistakes {
+
+  private ExplorerMistakes() {}
+
+  static Stream<Mistake> all() {
+    return Stream.of(
+        Mistake.of(
+            "T01",
+            "a queue pair is destroyed before it is drained",
+            "EndpointDrain.java",
+            "    if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {",
+            "    if (upcalls.get() > 0 && !late) {"),
+        Mistake.of(
+            "T03",
+            "the last marker lets a later post be accepted",
+            "WorkQueue.java",
+            "      sealed = closing;\n",
+            "      sealed = false;\n"),
+        Mistake.of(
+            "M05",
+            "a completion of a dead queue pair is handed out as one of a newer endpoint",
+            "EndpointTable.java",
+            "endpoint != null && endpoint.tag() == tag ?",
+            "endpoint != null ?"),
+        Mistake.of(
+            "T05",
+            "the number of an endpoint is used again before it is drained",
+            "EndpointDrain.java",
+            "      postMarkers();\n",
+            "      endpoint.ia().endpoints().free(endpoint.tag());\n      postMarkers();\n"),
+        Mistake.of(
+            "T08",
+            "a connection id is destroyed before its event is acknowledged",
+            "Connection.java",
+            "        case TIMEWAIT_EXIT -> {}\n      }\n    } finally {\n",
+            "        case TIMEWAIT_EXIT -> {}\n      }\n    } finally {\n"
+                + "      if (machine.state() == EndpointState.CLOSED) {\n"
+                + "        id.close();\n"
+                + "      }\n"),
+        Mistake.of(
+            "U08",
+            "a close waits in its own upcall",
+            "IaImpl.java",
+            "if (!Dispatcher.isCurrent() && !Reaper.isCurrent()) {",
+            "if (!Reaper.isCurrent()) {"),
+        Mistake.of(
+            "T02",
+            "a request is reported and delivered",
+            "Merger.java",
+            "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view",
+            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+                + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
+                + "    }\n"
+                + "    queue.complete(slot);\n"
+                + "    stash.release(entry);\n"
+                + "    to.set(view"),
+        Mistake.of(
+            "M04",
+            "DISCONNECTED comes twice",
+            "Connection.java",
+            "    if (machine.move(Trigger.END) != null) {\n"
+                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));",
+            "    if (machine.move(Trigger.END) != null || ended) {\n"
+                + "      ended = false;\n"
+                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));"),
+        Mistake.of(
+            "W04",
+            "a waiter is not woken",
+            "EvdState.java",
+            "case SIGNAL -> schedule(s | argument) & ~ASLEEP;",
+            "case SIGNAL -> schedule(s | argument);"),
+        Mistake.of(
+            "T11",
+            "a registration ends while a request uses it",
+            "LmrImpl.java",
+            "      closed = user == null;\n    }\n    if (user != null) {",
+            "      closed = true;\n    }\n    if (user == this) {"),
+        Mistake.of(
+            "T12",
+            "the removal of a device leaves it open",
+            "IaImpl.java",
+            "isLost ? this::closeDevice : this::finishClose)",
+            "isLost ? () -> {} : this::finishClose)"));
+  }
+}

@@ -1,0 +1,350 @@
+package org.jdapl.evd.explorer;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DrainReport.Queue;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
+import org.jdapl.dat.DtoStatus;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.Event;
+
+/** What is known of an endpoint, and must be so: each request has one fate, in order. */
+final class EndpointBook {
+
+  /** What became of a request. */
+  private enum Fate {
+    OPEN,
+    DELIVERED,
+    REPORTED
+  }
+
+  private static final class Request {
+    private final DtoOperation operation;
+    private final Object lmr;
+    private final boolean suppressed;
+    private final int index;
+    private final long wrId;
+    private Fate fate = Fate.OPEN;
+
+    private Request(
+        final DtoOperation operation,
+        final Object lmr,
+        final boolean suppressed,
+        final int index,
+        final long wrId) {
+      this.operation = operation;
+      this.wrId = wrId;
+      this.lmr = lmr;
+      this.suppressed = suppressed;
+      this.index = index;
+    }
+  }
+
+  /** A work queue. */
+  private final class Work {
+    private final Queue queue;
+    private final EvdBook evd;
+    private final int most;
+    private final Map<Long, Request> requests = new HashMap<>();
+    private final List<Request> order = new ArrayList<>();
+    private int next;
+    private boolean reporting;
+
+    private Work(final Queue queue, final EvdBook evd, final int most) {
+      this.queue = queue;
+      this.evd = evd;
+      this.most = most;
+    }
+
+    /** Those that are open for sure, and those that may be: suppressed ones may be done. */
+    private int open(final boolean maybe) {
+      int open = 0;
+      for (final Request request : order.subList(next, order.size())) {
+        open += request.fate == Fate.OPEN && (maybe || !request.suppressed) ? 1 : 0;
+      }
+      return open;
+    }
+
+    private void settle(final long cookie, final Fate fate, final String how) {
+      final Request request = requests.get(cookie);
+      if (request == null) {
+        run.fail("O1", how + ": nobody posted it to " + queue);
+      } else if (request.fate != Fate.OPEN) {
+        run.fail("O2", how + ": it was " + request.fate + " before");
+      } else if (run.losesCompletions()) {
+        request.fate = fate;
+      } else if (request.index < next) {
+        run.fail("O4", how + ": later ones of its queue were accounted for before");
+      } else {
+        for (final Request skipped : order.subList(next, request.index)) {
+          if (!skipped.suppressed) {
+            run.fail("O4", how + ": an earlier " + skipped.operation + " has no outcome yet");
+          }
+        }
+        request.fate = fate;
+        next = request.index + 1;
+      }
+    }
+  }
+
+  final Endpoint endpoint;
+  final AdapterBook adapter;
+  final EvdBook connectEvd;
+  private final ScriptRun run;
+  private final AuditedProvider.Pair pair;
+  private final Work receives;
+  private final Work requests;
+
+  /** It left UNCONNECTED. */
+  private boolean asked;
+
+  private boolean established;
+  private ConnectionEvent.Kind end;
+  private boolean closing;
+  private boolean closed;
+  private long deadline;
+
+  EndpointBook(
+      final ScriptRun run,
+      final AdapterBook adapter,
+      final Endpoint endpoint,
+      final EvdBook receiveEvd,
+      final EvdBook requestEvd,
+      final EvdBook connectEvd,
+      final int maxReceives,
+      final int maxRequests) {
+    this.run = run;
+    this.adapter = adapter;
+    this.endpoint = endpoint;
+    this.connectEvd = connectEvd;
+    pair = adapter.device.lastPair();
+    receives = new Work(Queue.RECEIVE, receiveEvd, maxReceives);
+    requests = new Work(Queue.REQUEST, requestEvd, maxRequests);
+  }
+
+  boolean isClosing() {
+    return closing;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** Whether it uses an EVD. */
+  boolean uses(final EvdBook evd) {
+    return receives.evd == evd || requests.evd == evd || connectEvd == evd;
+  }
+
+  private Work work(final DtoOperation operation) {
+    return operation == DtoOperation.RECEIVE ? receives : requests;
+  }
+
+  // What the consumer did.
+
+  void asked() {
+    asked = true;
+  }
+
+  void posted(
+      final DtoOperation operation, final Object lmr, final long cookie, final boolean suppressed) {
+    final Work work = work(operation);
+    if (closing) {
+      run.fail("T03", endpoint + ": a " + operation + " was accepted after its close");
+    }
+    if (work.open(false) >= work.most && !run.losesCompletions()) {
+      run.fail("E05", endpoint + ": more than " + work.most + " requests of " + work.queue);
+    }
+    final Request request =
+        new Request(
+            operation,
+            lmr,
+            suppressed,
+            work.order.size(),
+            pair.lastPosted(operation == DtoOperation.RECEIVE));
+    work.requests.put(cookie, request);
+    work.order.add(request);
+  }
+
+  /** A post was refused because the queue is full. */
+  void refused(final DtoOperation operation) {
+    final Work work = work(operation);
+    if (work.open(true) < work.most) {
+      run.fail(
+          "E05",
+          endpoint
+              + ": a "
+              + operation
+              + " was refused, though only "
+              + work.open(true)
+              + " of "
+              + work.most
+              + " are open");
+    }
+  }
+
+  /**
+   * Whether an open request uses a region, for sure: a close may know an outcome before it tells.
+   */
+  boolean uses(final Object lmr) {
+    return !closing && (uses(receives, lmr) || uses(requests, lmr));
+  }
+
+  private static boolean uses(final Work work, final Object lmr) {
+    return work.order.subList(work.next, work.order.size()).stream()
+        .anyMatch(r -> r.fate == Fate.OPEN && !r.suppressed && r.lmr == lmr);
+  }
+
+  void closes(final long until) {
+    deadline = closing ? Math.min(deadline, until) : until;
+    closing = true;
+  }
+
+  // What it is told.
+
+  void onCompletion(final DtoCompletion event, final EvdBook evd) {
+    final Work work = work(event.operation());
+    final boolean success = event.status() == DtoStatus.SUCCESS;
+    final String what = event.operation() + " #" + event.cookie() + " of " + endpoint;
+    checkOpen(what);
+    if (work.evd != evd) {
+      run.fail("E03", what + " came to " + evd);
+    }
+    if (evd == connectEvd && success && asked) {
+      if (!established) {
+        run.fail("M02", what + " succeeded before ESTABLISHED");
+      }
+      if (end != null && !run.isExcused(adapter) && evd.evd.statistics().overdueEnds() == 0) {
+        run.fail("M03", what + " succeeded after " + end);
+      }
+    }
+    final Request request = work.requests.get(event.cookie());
+    work.settle(event.cookie(), Fate.DELIVERED, what + " (" + event.status() + ") was delivered");
+    if (request != null && pair.isOpen(request.wrId)) {
+      run.fail("M05", what + " was delivered, and the completion was not its own");
+    }
+    if (request != null && request.operation != event.operation()) {
+      run.fail("T06", what + " was posted as " + request.operation);
+    }
+    if (request != null && request.suppressed && success) {
+      run.fail("D05", what + " succeeded, and was posted with SUPPRESS");
+    }
+    if (work.reporting) {
+      run.fail("O4", what + " was delivered after the report");
+    }
+  }
+
+  void onConnection(final ConnectionEvent event, final EvdBook evd) {
+    checkOpen(event.kind() + " of " + endpoint);
+    if (evd != connectEvd) {
+      run.fail("E03", event.kind() + " of " + endpoint + " came to " + evd);
+    }
+    connected(event.kind());
+  }
+
+  private void connected(final ConnectionEvent.Kind kind) {
+    if (!asked) {
+      run.fail("C02", kind + " of " + endpoint + ", which is not connected to anybody");
+    }
+    if (end != null) {
+      run.fail("M04", kind + " of " + endpoint + " after " + end);
+    } else if (kind.isTerminal()) {
+      end = kind;
+    } else if (established) {
+      run.fail("M04", kind + " of " + endpoint + " twice");
+    } else {
+      established = true;
+    }
+  }
+
+  private void checkOpen(final String what) {
+    if (closed) {
+      run.fail("O3", what + " came after its close was complete");
+    }
+  }
+
+  /** Its close is complete. */
+  void onClosed(final DrainReport report) {
+    closed = true;
+    final boolean excused = run.isExcused(adapter) || run.now() >= deadline;
+    if (!report.complete()) {
+      if (!excused) {
+        run.fail("O12", endpoint + ": its close gave up");
+      }
+      return;
+    }
+    for (final DrainReport.Request request : report.requests()) {
+      final String what = request + " of " + endpoint;
+      final Work work = request.queue() == Queue.RECEIVE ? receives : requests;
+      work.reporting = true;
+      work.settle(request.cookie(), Fate.REPORTED, what + " was reported");
+      if (request.status() == DrainReport.Status.UNKNOWN && !excused && established) {
+        run.fail("T02", what + ", though its close had time");
+      }
+    }
+    final long silent = silent(receives) + silent(requests);
+    if (silent != report.suppressed()) {
+      run.fail(
+          "O1",
+          endpoint
+              + ": "
+              + report.suppressed()
+              + " suppressed successes were counted, and "
+              + silent
+              + " of its requests have no other outcome");
+    }
+    for (final Event event : report.events()) {
+      if (event instanceof ConnectionEvent connection) {
+        connected(connection.kind());
+      }
+    }
+    if (asked && end == null) {
+      run.fail("M04", endpoint + ": its connection has no end");
+    }
+    if (pair.leftBehind() > 0 && !excused) {
+      run.fail(
+          "T01",
+          endpoint + ": destroyed with " + pair.leftBehind() + " requests that may complete");
+    }
+    if (!pair.isDestroyed()) {
+      run.fail("T01", endpoint + ": closed, but its queue pair is not destroyed");
+    }
+  }
+
+  private long silent(final Work work) {
+    long silent = 0;
+    for (final Request request : work.order) {
+      if (request.fate == Fate.OPEN) {
+        silent++;
+        if (!request.suppressed) {
+          run.fail(
+              "O1",
+              endpoint + ": " + request.operation + " number " + request.index + " has no outcome");
+        }
+      }
+    }
+    return silent;
+  }
+
+  /** Nothing more happens: what must be over is. */
+  void onRest() {
+    if (end != null && receives.evd.takesAll() && requests.evd.takesAll() && !closing) {
+      final int left = receives.open(false) + requests.open(false);
+      if (left > 0 && !run.losesCompletions()) {
+        run.fail("O6", endpoint + ": over, and " + left + " of its requests have no outcome");
+      }
+    }
+    if (closing && !closed) {
+      run.fail("O12", endpoint + ": its close does not end");
+    }
+  }
+
+  @Override
+  public String toString() {
+    return endpoint.toString();
+  }
+}

@@ -1,0 +1,342 @@
+package org.jdapl.hooks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class FaultsTest {
+
+  private static final SimModel MODEL =
+      SimModel.DEFAULT.withLatency(1000, 1000).withCmLatency(1000, 1000);
+
+  /** Sends that arrive, and a notification asked for before each. */
+  private static Bed messages(final Bed bed, final int count) {
+    bed.connect().settle();
+    bed.told.clear();
+    for (int i = 0; i < count; i++) {
+      assertThat(bed.postRecv(100 + i)).isZero();
+      bed.arm();
+      assertThat(bed.postSend(i)).isZero();
+      bed.settle();
+      bed.poll();
+    }
+    return bed;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldChangeNothingWithoutFaults(final Delivery delivery) {
+    final Bed bed = messages(new Bed("", MODEL.withDelivery(delivery)), 3);
+    assertThat(bed.told)
+        .as("%s", bed)
+        .containsExactly("notification", "notification", "notification");
+    bed.close();
+    assertThat(bed.fabric.handlerFailures()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldDropANotification(final Delivery delivery) {
+    final Bed bed = messages(new Bed("drop notification@2", MODEL.withDelivery(delivery)), 3);
+    assertThat(bed.told).as("%s", bed).containsExactly("notification", "notification");
+    assertThat(bed.faults.done()).hasSize(1);
+  }
+
+  @Test
+  void shouldDropAllFromThere() {
+    final Bed bed = messages(new Bed("drop notification@2+"), 4);
+    assertThat(bed.told).as("%s", bed).containsExactly("notification");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldRepeatANotification(final Delivery delivery) {
+    final Bed bed = messages(new Bed("duplicate notification@2", MODEL.withDelivery(delivery)), 2);
+    assertThat(bed.told).as("%s", bed).hasSize(3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldDelayANotification(final Delivery delivery) {
+    final Bed bed = new Bed("delay notification@1=5ms", MODEL.withDelivery(delivery));
+    bed.connect().settle();
+    bed.told.clear();
+    bed.postRecv(1);
+    bed.arm();
+    bed.postSend(0);
+    final long sent = bed.now();
+    assertThat(bed.until(() -> !bed.told.isEmpty())).isTrue();
+    assertThat(bed.now() - sent).isBetween(5_000_000L, 5_010_000L);
+  }
+
+  @Test
+  void shouldDropWhatIsDelayedPastTheEndOfItsQueue() {
+    final Bed bed = new Bed("delay notification@1=5ms; delay established@2=5ms");
+    bed.connect().settle();
+    bed.postRecv(1);
+    bed.arm();
+    bed.postSend(0);
+    assertThat(bed.until(() -> bed.now() >= 100_000)).isTrue();
+    bed.close();
+    bed.told.clear();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldKeepTheOrderOfAConnectionThatIsDelayed(final Delivery delivery) {
+    final Bed bed = new Bed("delay established@1=5ms", MODEL.withDelivery(delivery));
+    bed.connect();
+    assertThat(bed.until(() -> bed.told.contains("passive ESTABLISHED"))).isTrue();
+    bed.accepted.get().disconnect();
+    bed.settle();
+    assertThat(bed.told)
+        .as("%s", bed)
+        .containsExactly(
+            "request",
+            "passive ESTABLISHED",
+            "passive DISCONNECTED",
+            "active ESTABLISHED",
+            "active DISCONNECTED");
+  }
+
+  @Test
+  void shouldDropAndRepeatEventsOfConnections() {
+    final Bed dropped = new Bed("drop established@1");
+    dropped.connect().settle();
+    assertThat(dropped.told).containsExactly("request", "passive ESTABLISHED");
+    final Bed repeated = new Bed("duplicate cm@2");
+    repeated.connect().settle();
+    assertThat(repeated.told)
+        .containsExactly(
+            "request", "active ESTABLISHED", "active ESTABLISHED", "passive ESTABLISHED");
+    final Bed unasked = new Bed("drop request@1");
+    unasked.connect().settle();
+    assertThat(unasked.told).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseAVerb() {
+    final Bed bed =
+        new Bed("refuse post_send@2=ENOMEM; refuse poll_cq@3=EIO; refuse connect@1=EADDRINUSE");
+    assertThatThrownBy(bed::connect)
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("connect on sim0")
+        .hasMessageContaining("the plan says 'refuse connect@1=EADDRINUSE'");
+    bed.connect().settle();
+    bed.postRecv(1);
+    assertThat(bed.postSend(0)).isZero();
+    assertThat(bed.postSend(1)).isEqualTo(VerbsException.ENOMEM);
+    bed.settle();
+    assertThat(bed.poll()).containsExactlyInAnyOrder(0L, 1L);
+    assertThat(bed.poll()).isEmpty();
+    assertThatThrownBy(bed::poll).isInstanceOf(VerbsException.class);
+    assertThat(bed.faults.notReached()).isEmpty();
+  }
+
+  @Test
+  void shouldSayThatAVerbFailedThatDidItsWork() {
+    final Bed bed = new Bed("misreport post_send@1=EINVAL; misreport poll_cq@1=EIO");
+    bed.connect().settle();
+    bed.postRecv(1);
+    assertThat(bed.postSend(7)).isEqualTo(VerbsException.EINVAL);
+    bed.settle();
+    assertThatThrownBy(bed::poll).hasMessageContaining("the plan says 'misreport poll_cq@1=EIO'");
+    assertThat(bed.poll()).as("it took them: %s", bed).isEmpty();
+  }
+
+  @Test
+  void shouldDropRepeatAndDelayCompletions() {
+    final Bed bed =
+        new Bed("drop completion@1; duplicate completion@3; delay completion@4=5ms", MODEL);
+    bed.connect().settle();
+    bed.told.clear();
+    for (int i = 0; i < 3; i++) {
+      bed.postRecv(100 + i);
+      bed.postSend(i);
+    }
+    bed.settle();
+    final long polled = bed.now();
+    assertThat(bed.poll()).as("%s", bed).containsExactly(101L, 102L, 102L);
+    assertThat(bed.arm()).isZero();
+    assertThat(bed.until(() -> !bed.told.isEmpty())).isTrue();
+    assertThat(bed.now() - polled).isEqualTo(5_000_000);
+    assertThat(bed.told).containsExactly("notification");
+    assertThat(bed.poll()).as("in order: %s", bed).containsExactly(0L, 1L, 2L);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldTellOfDelayedCompletionsThatCameBetweenPollAndArm(final Delivery delivery) {
+    final Bed bed = new Bed("delay completion@1=5ms", MODEL.withDelivery(delivery));
+    bed.connect().settle();
+    bed.told.clear();
+    bed.postRecv(1);
+    bed.postSend(0);
+    bed.settle();
+    assertThat(bed.poll()).isEmpty();
+    bed.settle();
+    assertThat(bed.told).as("nobody asked: %s", bed).isEmpty();
+    assertThat(bed.arm()).as("the hint is exact: %s", bed).isPositive();
+    bed.settle();
+    assertThat(bed.poll()).hasSize(2);
+  }
+
+  @Test
+  void shouldPollBlindOnlyWhileTheQueueIsNotArmed() {
+    final Bed bed = new Bed("blind poll_cq@1; blind poll_cq@3");
+    bed.connect().settle();
+    bed.postRecv(1);
+    bed.postSend(0);
+    bed.settle();
+    assertThat(bed.poll(1)).isEmpty();
+    assertThat(bed.poll(1)).hasSize(1);
+    bed.arm();
+    assertThat(bed.poll(1)).as("armed: %s", bed).hasSize(1);
+  }
+
+  @Test
+  void shouldReturnMoreThanAskedForAndWhatNobodyPosted() {
+    final Bed bed = new Bed("surplus poll_cq@1=2; invent poll_cq@2=77; garble failed-completion@1");
+    bed.connect().settle();
+    for (int i = 0; i < 2; i++) {
+      bed.postRecv(100 + i);
+      bed.postSend(i);
+    }
+    bed.settle();
+    assertThat(bed.poll(1)).hasSize(3);
+    assertThat(bed.poll(8)).hasSize(2).last().isEqualTo(77L);
+  }
+
+  @Test
+  void shouldNotifyWithoutACompletion() {
+    final Bed bed = new Bed("notify req_notify_cq@1=2us; notify destroy_cq@1=3us");
+    bed.arm();
+    bed.settle();
+    assertThat(bed.told).containsExactly("notification");
+    bed.close();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("notification", "notification");
+  }
+
+  @Test
+  void shouldLetAQueueOverflow() {
+    final Bed bed = new Bed("overflow poll_cq@2");
+    bed.connect().settle();
+    bed.postRecv(1);
+    bed.told.clear();
+    assertThat(bed.poll()).isEmpty();
+    assertThatThrownBy(bed::poll).hasMessageContaining("overflowed");
+    assertThatThrownBy(bed::arm).hasMessageContaining("overflowed");
+    bed.settle();
+    assertThat(bed.told).containsExactly("CQ_ERR cq");
+    assertThat(bed.fabric.trace()).as("%s", bed).anyMatch(line -> line.endsWith("qp1 to error"));
+    bed.close();
+  }
+
+  @Test
+  void shouldAnswerAConnectThatReachesNobody() {
+    final Bed bed = new Bed("answer connect@1=unreachable");
+    bed.connect().settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("active UNREACHABLE");
+    bed.connect().settle();
+    assertThat(bed.told).contains("active ESTABLISHED");
+    bed.close();
+  }
+
+  @Test
+  void shouldSilenceAQueuePairAndItsConnection() {
+    final Bed bed = new Bed("silence create_qp@1=2");
+    bed.connect().settle();
+    bed.told.clear();
+    for (int i = 0; i < 3; i++) {
+      bed.postRecv(100 + i);
+      bed.postSend(i);
+    }
+    bed.settle();
+    assertThat(bed.poll()).as("ESTABLISHED, one send: %s", bed).contains(0L).doesNotContain(1L, 2L);
+    bed.accepted.get().disconnect();
+    bed.settle();
+    assertThat(bed.told).containsExactly("passive DISCONNECTED");
+    bed.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Delivery.class)
+  void shouldLoseTheDevice(final Delivery delivery) {
+    final Bed bed = new Bed("lose post_send@2", MODEL.withDelivery(delivery));
+    bed.connect().settle();
+    bed.told.clear();
+    bed.postRecv(1);
+    assertThat(bed.postSend(0)).isZero();
+    assertThat(bed.postSend(1)).isEqualTo(VerbsException.EIO);
+    assertThat(bed.told).as("not inside the verb").isEmpty();
+    bed.settle();
+    assertThat(bed.told).contains("DEVICE_FATAL device");
+    assertThatThrownBy(bed::poll).hasMessageContaining("the device is lost");
+    assertThatThrownBy(bed.device::allocPd).hasMessageContaining("the device is lost");
+    bed.close();
+  }
+
+  @Test
+  void shouldDropAsynchronousEvents() {
+    final Bed bed = new Bed("drop cq-err@1; overflow poll_cq@1");
+    assertThatThrownBy(bed::poll).hasMessageContaining("overflowed");
+    bed.settle();
+    assertThat(bed.told).isEmpty();
+    assertThat(bed.faults.notReached()).isEmpty();
+  }
+
+  @Test
+  void shouldLetTheFabricDoWhatOnlyItCan() {
+    final Bed bed = new Bed("fabric post_send@2=link-down sim0");
+    final List<String> asked = new ArrayList<>();
+    bed.faults.fabric(asked::add);
+    bed.connect().settle();
+    bed.postSend(0);
+    assertThat(asked).isEmpty();
+    bed.postSend(1);
+    assertThat(asked).containsExactly("link-down sim0");
+  }
+
+  @Test
+  void shouldSayThatThereIsNoFabric() {
+    final Bed bed = new Bed("fabric post_send@1=link-down sim0");
+    bed.connect().settle();
+    assertThatThrownBy(() -> bed.postSend(0)).hasMessageContaining("give one by Faults.fabric");
+  }
+
+  @Test
+  void shouldCountWhatHappenedAndWhatDidNot() {
+    final Bed bed = messages(new Bed("drop notification@1+; drop notification@9"), 2);
+    assertThat(bed.faults.done()).containsExactly(bed.faults.plan().faults().get(0));
+    assertThat(bed.faults.notReached()).containsExactly(bed.faults.plan().faults().get(1));
+    assertThat(bed.faults)
+        .hasToString(
+            "faults over sim[drop notification@1+ (done 2, seen 2);"
+                + " drop notification@9 (done 0, seen 2)]");
+  }
+
+  @Test
+  void shouldSayThatNoVerbMayHangOnVirtualTime() {
+    assertThatThrownBy(() -> new Bed("hang destroy_qp@1"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'hang destroy_qp@1': on virtual time there is one thread");
+  }
+
+  @Test
+  void shouldSayThatVirtualTimeNeedsItsClock() {
+    final Faults faults = Faults.over(SimFabric.virtual(1).provider(MODEL), FaultPlan.NONE);
+    assertThatThrownBy(() -> faults.open("", null).clock()).hasMessageContaining("virtual time");
+  }
+}
