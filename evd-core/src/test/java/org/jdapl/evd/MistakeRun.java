@@ -51,6 +51,13 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.SerializerRegressionTest",
           "org.jdapl.evd.WatchdogTest",
           "org.jdapl.evd.DeviceLossTest",
+          "org.jdapl.evd.DestructionScenarioTest",
+          "org.jdapl.evd.CmScenarioTest",
+          "org.jdapl.evd.DatScenarioTest",
+          "org.jdapl.evd.StuckHandlerTest",
+          "org.jdapl.evd.TwoSidesTest",
+          "org.jdapl.evd.LmrTest",
+          "org.jdapl.evd.PostTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;

@@ -18,6 +18,8 @@ final class Mistakes {
             merge(),
             arming(),
             teardown(),
+            connections(),
+            posts(),
             sharedReceives(),
             errors())
         .flatMap(mistakes -> mistakes);
@@ -525,6 +527,12 @@ final class Mistakes {
                 + "      ended = false;\n"
                 + "      offerEnd("),
         Mistake.of(
+            "M04",
+            "a connection whose requests are flushed stands for ever",
+            "Connection.java",
+            "            if (isUp()) {\n              onBroken();",
+            "            if (!isUp()) {\n              onBroken();"),
+        Mistake.of(
             "M05",
             "a close does not wait for who handles an async error of its endpoint",
             "EndpointDrain.java",
@@ -689,6 +697,12 @@ final class Mistakes {
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        abandoned = true;"),
         Mistake.of(
+            "T01",
+            "nobody says that a close is over its bound",
+            "EndpointDrain.java",
+            "      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
+            ""),
+        Mistake.of(
             "E02",
             "completions overtake those that were swept into the report",
             "Merger.java",
@@ -700,6 +714,34 @@ final class Mistakes {
             "WorkQueue.java",
             "    report.add(\n",
             "    new ArrayList<DrainReport.Request>().add(\n"),
+        Mistake.of(
+            "T02",
+            "what is delivered during a close is in its report as well",
+            "Merger.java",
+            "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view,",
+            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+                + "      queue.report().add(\n"
+                + "          new DrainReport.Request(\n"
+                + "              DrainReport.Queue.RECEIVE,\n"
+                + "              queue.cookie(slot),\n"
+                + "              null,\n"
+                + "              DrainReport.Status.FLUSHED));\n"
+                + "    }\n"
+                + "    queue.complete(slot);\n"
+                + "    stash.release(entry);\n"
+                + "    to.set(view,"),
+        Mistake.of(
+            "T02",
+            "what waits for ESTABLISHED is lost when its endpoint is closed",
+            "Merger.java",
+            "    if (endpoint.connection().isOf(evd)) {\n      unhold(endpoint.connection());\n    }\n",
+            ""),
+        Mistake.of(
+            "T02",
+            "a queue that waits for its timer is not polled before its requests are given up",
+            "EvdImpl.java",
+            "merger.resumeAll(); // one before",
+            "merger.resume(); // one before"),
         Mistake.of(
                 "T03",
                 "a post is accepted after the close's marker",
@@ -718,6 +760,12 @@ final class Mistakes {
             "EndpointTable.java",
             "owner != null && owner.tag() == tag ? owner : null",
             "owner"),
+        Mistake.of(
+            "T05",
+            "a number is given to the next endpoint while completions of the last one may come",
+            "EndpointTable.java",
+            "(generations[slot] + 1) & GENERATION_MASK",
+            "generations[slot] & GENERATION_MASK"),
         Mistake.of(
             "T06",
             "the queue of an error completion is told by its opcode",
@@ -742,6 +790,32 @@ final class Mistakes {
             "EvdImpl.java",
             "    whenQuiet(() -> control(this::finishClose));",
             "    finishClose();"),
+        Mistake.of(
+                "T08",
+                "an id is destroyed inside the event that says that it failed",
+                "Connection.java",
+                "ADDR_ERROR, ROUTE_ERROR ->\n            end(",
+                "ADDR_ERROR, ROUTE_ERROR ->\n            endOf(\n                id,")
+            .with(
+                "Connection.java",
+                "  private void end(final ConnectionEvent.Kind kind) {",
+                "  private void endOf(final CmId id, final ConnectionEvent.Kind kind) {\n"
+                    + "    end(kind);\n"
+                    + "    id.close();\n"
+                    + "  }\n\n"
+                    + "  private void end(final ConnectionEvent.Kind kind) {"),
+        Mistake.of(
+            "T08",
+            "a close that is complete in an upcall destroys its id there",
+            "EndpointDrain.java",
+            "      endpoint.ia().reaper().execute(this::account);",
+            "      account();"),
+        Mistake.of(
+            "T09",
+            "a queue pair is destroyed under a call of the connection manager",
+            "Connection.java",
+            "    return inProgress.get() > 0;",
+            "    return false;"),
         Mistake.of(
             "T09",
             "the id is destroyed before its queue pair",
@@ -779,6 +853,26 @@ final class Mistakes {
             "            IaImpl.class.getName(),\n",
             ""),
         Mistake.of(
+            "T10",
+            "a completion queue is destroyed before the queue pair of a stuck handler's endpoint",
+            "EvdImpl.java",
+            "    return !users.isEmpty();",
+            "    return users.isEmpty();"),
+        Mistake.of(
+            "T11",
+            "a region is closed though a request uses it",
+            "PzImpl.java",
+            "endpoint.uses(lmr)",
+            "endpoint.uses(null)"),
+        Mistake.of(
+            "T11",
+            "the request of an endpoint that is being closed uses no region",
+            "PzImpl.java",
+            "user instanceof EndpointImpl endpoint &&",
+            "user instanceof EndpointImpl endpoint\n"
+                + "          && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
+                + "          &&"),
+        Mistake.of(
             "T12",
             "a device that is lost stays open",
             "IaImpl.java",
@@ -814,6 +908,51 @@ final class Mistakes {
             "DeviceRelease.java",
             "    once(ends, 1, last);",
             "    once(ends, 3, last);"));
+  }
+
+  private static Stream<Mistake> connections() {
+    return Stream.of(
+        Mistake.of(
+            "C02",
+            "an accept has no bound",
+            "Connection.java",
+            "    schedule(ACCEPT_BOUND, () ->"
+                + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
+            ""),
+        Mistake.of(
+            "C02",
+            "a reject of the consumer is taken for the library's",
+            "Connection.java",
+            "                status == CmHandler.CONSUMER_REJECT",
+            "                status < 0"),
+        Mistake.of(
+            "C04",
+            "a graceful disconnect waits for its requests as long as they take",
+            "Connection.java",
+            "        schedule(GRACE, () -> endByConsumer(Trigger.END));",
+            "        assert GRACE != null;"));
+  }
+
+  private static Stream<Mistake> posts() {
+    return Stream.of(
+        Mistake.of(
+            "D03",
+            "an object that rides along is forgotten",
+            "WorkQueue.java",
+            "    contexts[slot] = context;",
+            "    contexts[slot] = null;"),
+        Mistake.of(
+            "D04",
+            "threads post at once",
+            "Guard.java",
+            "    while (!HELD.compareAndSet(this, false, true)) {",
+            "    while (!HELD.compareAndSet(this, false, true) && spins < 0) {"),
+        Mistake.of(
+            "D05",
+            "no request is signaled if all are suppressed",
+            "WorkQueue.java",
+            "!suppress || unsignaled + 1 >= signalInterval",
+            "!suppress"));
   }
 
   private static Stream<Mistake> sharedReceives() {

@@ -53,7 +53,8 @@ class StuckHandlerTest {
   private void goOn() {
     boolean worked = true;
     while (worked) {
-      worked = reaper.round() | dispatcher.round();
+      worked = reaper.round();
+      worked |= dispatcher.round();
     }
   }
 
