@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jdapl.dat.ConnectionEvent;
@@ -49,7 +50,7 @@ class TwoSidesTest {
     private final CompletableFuture<DrainReport> gone = new CompletableFuture<>();
     private volatile Side other;
     private volatile boolean established;
-    private volatile int eventsAfterTheEnd;
+    private final AtomicInteger eventsAfterTheEnd = new AtomicInteger();
 
     private Side() {
       evd =
@@ -78,7 +79,7 @@ class TwoSidesTest {
 
     private void look() {
       if (gone.isDone()) {
-        eventsAfterTheEnd++;
+        eventsAfterTheEnd.incrementAndGet();
       }
     }
 
@@ -176,7 +177,7 @@ class TwoSidesTest {
 
       for (final Side side : List.of(active, passive)) {
         assertThat(side.gone.join().complete()).as(bench.replay()).isTrue();
-        assertThat(side.eventsAfterTheEnd).as(bench.replay()).isZero();
+        assertThat(side.eventsAfterTheEnd.get()).as(bench.replay()).isZero();
         final List<Long> outcomes = new ArrayList<>(side.outcomes);
         side.other.taken.join().requests().forEach(request -> outcomes.add(request.cookie()));
         assertThat(outcomes)
