@@ -84,7 +84,7 @@ final class ScriptRun {
   };
 
   /** When nothing happens in so much time, nothing will. */
-  private static final Duration REST = Duration.ofSeconds(120);
+  private static final Duration REST = Duration.ofMinutes(2);
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration GRACE = Duration.ofMillis(600);
