@@ -102,10 +102,15 @@ record Script(
     actions.add(Action.of(Call.PSP, random.nextInt(evds), 0, 0));
     for (int i = 0; i < 4; i++) {
       actions.add(Action.of(Call.ENDPOINT, i, random.nextInt(64), random.nextInt(64)));
-      actions.add(Action.of(Call.RECEIVE, i, 0, 0));
+      for (int left = random.nextInt(3); left > 0; left--) {
+        actions.add(Action.of(Call.RECEIVE, i, 0, 0));
+      }
     }
     actions.add(Action.of(Call.CONNECT, 0, 0, 3));
     actions.add(Action.of(Call.RUN, random.nextInt(64), 0, 0));
+    for (int left = random.nextInt(3); left > 0; left--) {
+      actions.add(Action.of(Call.SEND, random.nextInt(8), random.nextInt(64), random.nextInt(64)));
+    }
   }
 
   private static SimModel model(final SplittableRandom random) {

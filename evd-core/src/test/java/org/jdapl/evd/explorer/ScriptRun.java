@@ -84,7 +84,7 @@ final class ScriptRun {
   };
 
   /** When nothing happens in so much time, nothing will. */
-  private static final Duration REST = Duration.ofSeconds(120);
+  private static final Duration REST = Duration.ofMinutes(2);
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration GRACE = Duration.ofMillis(600);
@@ -372,10 +372,10 @@ final class ScriptRun {
       case ACCEPT -> answer(a, b, true);
       case REJECT -> answer(a, b, false);
       case DISCONNECT -> disconnect(endpoint(a), b);
-      case SEND -> post(DtoOperation.SEND, endpoint(a), b, c);
+      case SEND -> post(DtoOperation.SEND, connected(a), b, c);
       case RECEIVE -> post(DtoOperation.RECEIVE, endpoint(a), b, c);
-      case WRITE -> post(DtoOperation.RDMA_WRITE, endpoint(a), b, c);
-      case READ -> post(DtoOperation.RDMA_READ, endpoint(a), b, c);
+      case WRITE -> post(DtoOperation.RDMA_WRITE, connected(a), b, c);
+      case READ -> post(DtoOperation.RDMA_READ, connected(a), b, c);
       case POST -> postSoftware(evd(a), b);
       case DEQUEUE -> dequeue(evd(a), b);
       case AWAIT -> await(evd(a), b, c);
@@ -409,6 +409,13 @@ final class ScriptRun {
 
   private EndpointBook endpoint(final int number) {
     return pick(endpoints, number, endpoint -> !endpoint.isClosing());
+  }
+
+  /** One that is connected, mostly: what else is posted there is refused, or flushed. */
+  private EndpointBook connected(final int number) {
+    final EndpointBook one =
+        pick(endpoints, number, book -> book.endpoint.state() == EndpointState.CONNECTED);
+    return one == null ? endpoint(number) : one;
   }
 
   /** One of a list, of those that are open or, for large numbers, of all; null if there is none. */
