@@ -77,6 +77,10 @@ final class Storm implements EventHandler {
 
   private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0);
   private static final EndpointAttributes SMALL = EndpointAttributes.defaults().withMaxDtos(4, 4);
+
+  /** All of a size: what the system's allocator makes of others is not the question. */
+  private static final int BUFFER = 4096;
+
   private static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration CLOSE = Duration.ofSeconds(2);
   private static final Duration ABRUPT = Duration.ofSeconds(10);
@@ -103,6 +107,7 @@ final class Storm implements EventHandler {
   private Evd serverEvd;
   private Cno cno;
   private PublicServicePoint psp;
+  private boolean isSet;
   private int refusals;
 
   /**
@@ -130,7 +135,8 @@ final class Storm implements EventHandler {
       client = jdapl.open();
       server = jdapl.open();
       refusals = 0;
-      if (attempt(this::set)) {
+      isSet = attempt(this::set);
+      if (isSet) {
         for (int i = 0; i < steps && refusals < HOPELESS && !isOver.getAsBoolean(); i++) {
           step(random.nextInt(links.length));
         }
@@ -174,8 +180,12 @@ final class Storm implements EventHandler {
   }
 
   private void connect(final Link link) {
-    link.near = clientPz.createLmr(buffer(), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
-    link.far = serverPz.createLmr(buffer(), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+    link.near =
+        clientPz.createLmr(
+            ByteBuffer.allocateDirect(BUFFER), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+    link.far =
+        serverPz.createLmr(
+            ByteBuffer.allocateDirect(BUFFER), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     link.passive = server.createEndpoint(serverPz, serverEvd, SMALL);
     opened();
     link.passive.postReceive(link.far, 0, 64, 1);
@@ -186,10 +196,6 @@ final class Storm implements EventHandler {
     link.active.postReceive(link.near, 0, 64, 1);
     account.asked.incrementAndGet();
     link.active.connect(server.address(), psp.connQual(), CONNECT, null);
-  }
-
-  private ByteBuffer buffer() {
-    return ByteBuffer.allocateDirect(random.nextInt(64, 16_384));
   }
 
   private void opened() {
@@ -304,7 +310,7 @@ final class Storm implements EventHandler {
   }
 
   private void end() {
-    if (random.nextInt(4) == 0 || !attempt(this::closeGracefully)) {
+    if (!isSet || random.nextInt(4) == 0 || !attempt(this::closeGracefully)) {
       account.abrupt.incrementAndGet();
     }
     for (final InterfaceAdapter ia : new InterfaceAdapter[] {client, server}) {
@@ -324,6 +330,7 @@ final class Storm implements EventHandler {
     unanswered.clear();
     client = null;
     server = null;
+    isSet = false;
   }
 
   private void closeGracefully() {
