@@ -78,8 +78,7 @@ final class Storm implements EventHandler {
   private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0);
   private static final EndpointAttributes SMALL = EndpointAttributes.defaults().withMaxDtos(4, 4);
 
-  /** All of a size: what the system's allocator makes of others is not the question. */
-  private static final int BUFFER = 4096;
+  private static final int MESSAGE = 64;
 
   private static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration CLOSE = Duration.ofSeconds(2);
@@ -98,6 +97,9 @@ final class Storm implements EventHandler {
   private final Queue<Endpoint> waiting = new ConcurrentLinkedQueue<>();
   private final Queue<ConnectionRequest> unanswered = new ConcurrentLinkedQueue<>();
   private final AtomicLong events = new AtomicLong();
+
+  /** Of a life; its end is left to the garbage collector. */
+  private ByteBuffer memory;
 
   private InterfaceAdapter client;
   private InterfaceAdapter server;
@@ -132,6 +134,7 @@ final class Storm implements EventHandler {
   private void live(final Jdapl jdapl, final BooleanSupplier isOver) {
     final int steps = random.nextInt(20 * links.length, 100 * links.length);
     try {
+      memory = ByteBuffer.allocateDirect(2 * links.length * MESSAGE);
       client = jdapl.open();
       server = jdapl.open();
       refusals = 0;
@@ -167,7 +170,7 @@ final class Storm implements EventHandler {
     final Link link = links[index];
     if (link == null) {
       links[index] = new Link();
-      refusals = attempt(() -> connect(links[index])) ? 0 : refusals + 1;
+      refusals = attempt(() -> connect(index)) ? 0 : refusals + 1;
     } else if (link.isOver()) {
       free(link);
       links[index] = null;
@@ -179,23 +182,25 @@ final class Storm implements EventHandler {
     answerOne();
   }
 
-  private void connect(final Link link) {
-    link.near =
-        clientPz.createLmr(
-            ByteBuffer.allocateDirect(BUFFER), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+  private void connect(final int index) {
+    final Link link = links[index];
+    link.near = clientPz.createLmr(memory(2 * index), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     link.far =
-        serverPz.createLmr(
-            ByteBuffer.allocateDirect(BUFFER), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+        serverPz.createLmr(memory(2 * index + 1), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     link.passive = server.createEndpoint(serverPz, serverEvd, SMALL);
     opened();
-    link.passive.postReceive(link.far, 0, 64, 1);
-    link.passive.postReceive(link.far, 0, 64, 2);
+    link.passive.postReceive(link.far, 0, MESSAGE, 1);
+    link.passive.postReceive(link.far, 0, MESSAGE, 2);
     waiting.add(link.passive);
     link.active = client.createEndpoint(clientPz, clientEvd, SMALL);
     opened();
-    link.active.postReceive(link.near, 0, 64, 1);
+    link.active.postReceive(link.near, 0, MESSAGE, 1);
     account.asked.incrementAndGet();
     link.active.connect(server.address(), psp.connQual(), CONNECT, null);
+  }
+
+  private ByteBuffer memory(final int index) {
+    return memory.slice(index * MESSAGE, MESSAGE);
   }
 
   private void opened() {
@@ -221,9 +226,9 @@ final class Storm implements EventHandler {
       }
       default -> {
         if (link.active.state() == EndpointState.CONNECTED) {
-          link.active.postSend(link.near, 0, 64, 3);
-          link.passive.postSend(link.far, 0, 64, 4);
-          link.passive.postReceive(link.far, 0, 64, 5);
+          link.active.postSend(link.near, 0, MESSAGE, 3);
+          link.passive.postSend(link.far, 0, MESSAGE, 4);
+          link.passive.postReceive(link.far, 0, MESSAGE, 5);
         }
       }
     }
@@ -328,6 +333,7 @@ final class Storm implements EventHandler {
     }
     waiting.clear();
     unanswered.clear();
+    memory = null;
     client = null;
     server = null;
     isSet = false;
