@@ -67,7 +67,8 @@ class LeakCheckTest {
           .hasMessageStartingWith(Untidy.class.getName() + " leaves open:\n  ")
           .hasMessageContaining("\n  runtime-")
           .hasMessageContaining("\n  " + adapter.name() + "\n      at ")
-          .hasMessageContaining("\n  " + evd.name() + "\n      at " + Untidy.class.getName());
+          .hasMessageContaining("\n  " + evd.name() + "\n      at ")
+          .hasMessageContaining(Untidy.class.getName() + ".untidy(LeakCheckTest.java:");
     } finally {
       evd.close();
       adapter.close();

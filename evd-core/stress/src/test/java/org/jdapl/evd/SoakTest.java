@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Test;
 @Tag("soak")
 class SoakTest {
 
+  private static final List<ArmModel> ARMS = List.of(ArmModel.values());
   private static final int STORMS = 4;
 
   /** Some of them are between a close and the next creation. */
@@ -138,7 +139,7 @@ class SoakTest {
 
   private static SimModel model(final SplittableRandom random) {
     return SimModel.DEFAULT
-        .withArm(ArmModel.values()[random.nextInt(ArmModel.values().length)])
+        .withArm(ARMS.get(random.nextInt(ARMS.size())))
         .withDelivery(random.nextBoolean() ? Delivery.PUSH : Delivery.CHANNEL);
   }
 

@@ -77,6 +77,9 @@ final class Storm implements EventHandler {
 
   private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0);
   private static final EndpointAttributes SMALL = EndpointAttributes.defaults().withMaxDtos(4, 4);
+
+  private static final int MESSAGE = 64;
+
   private static final Duration CONNECT = Duration.ofSeconds(2);
   private static final Duration CLOSE = Duration.ofSeconds(2);
   private static final Duration ABRUPT = Duration.ofSeconds(10);
@@ -95,6 +98,9 @@ final class Storm implements EventHandler {
   private final Queue<ConnectionRequest> unanswered = new ConcurrentLinkedQueue<>();
   private final AtomicLong events = new AtomicLong();
 
+  /** Of a life; its end is left to the garbage collector. */
+  private ByteBuffer memory;
+
   private InterfaceAdapter client;
   private InterfaceAdapter server;
   private ProtectionZone clientPz;
@@ -103,6 +109,7 @@ final class Storm implements EventHandler {
   private Evd serverEvd;
   private Cno cno;
   private PublicServicePoint psp;
+  private boolean isSet;
   private int refusals;
 
   /**
@@ -127,10 +134,12 @@ final class Storm implements EventHandler {
   private void live(final Jdapl jdapl, final BooleanSupplier isOver) {
     final int steps = random.nextInt(20 * links.length, 100 * links.length);
     try {
+      memory = ByteBuffer.allocateDirect(2 * links.length * MESSAGE);
       client = jdapl.open();
       server = jdapl.open();
       refusals = 0;
-      if (attempt(this::set)) {
+      isSet = attempt(this::set);
+      if (isSet) {
         for (int i = 0; i < steps && refusals < HOPELESS && !isOver.getAsBoolean(); i++) {
           step(random.nextInt(links.length));
         }
@@ -161,7 +170,7 @@ final class Storm implements EventHandler {
     final Link link = links[index];
     if (link == null) {
       links[index] = new Link();
-      refusals = attempt(() -> connect(links[index])) ? 0 : refusals + 1;
+      refusals = attempt(() -> connect(index)) ? 0 : refusals + 1;
     } else if (link.isOver()) {
       free(link);
       links[index] = null;
@@ -173,23 +182,25 @@ final class Storm implements EventHandler {
     answerOne();
   }
 
-  private void connect(final Link link) {
-    link.near = clientPz.createLmr(buffer(), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
-    link.far = serverPz.createLmr(buffer(), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+  private void connect(final int index) {
+    final Link link = links[index];
+    link.near = clientPz.createLmr(memory(2 * index), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
+    link.far =
+        serverPz.createLmr(memory(2 * index + 1), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     link.passive = server.createEndpoint(serverPz, serverEvd, SMALL);
     opened();
-    link.passive.postReceive(link.far, 0, 64, 1);
-    link.passive.postReceive(link.far, 0, 64, 2);
+    link.passive.postReceive(link.far, 0, MESSAGE, 1);
+    link.passive.postReceive(link.far, 0, MESSAGE, 2);
     waiting.add(link.passive);
     link.active = client.createEndpoint(clientPz, clientEvd, SMALL);
     opened();
-    link.active.postReceive(link.near, 0, 64, 1);
+    link.active.postReceive(link.near, 0, MESSAGE, 1);
     account.asked.incrementAndGet();
     link.active.connect(server.address(), psp.connQual(), CONNECT, null);
   }
 
-  private ByteBuffer buffer() {
-    return ByteBuffer.allocateDirect(random.nextInt(64, 16_384));
+  private ByteBuffer memory(final int index) {
+    return memory.slice(index * MESSAGE, MESSAGE);
   }
 
   private void opened() {
@@ -215,9 +226,9 @@ final class Storm implements EventHandler {
       }
       default -> {
         if (link.active.state() == EndpointState.CONNECTED) {
-          link.active.postSend(link.near, 0, 64, 3);
-          link.passive.postSend(link.far, 0, 64, 4);
-          link.passive.postReceive(link.far, 0, 64, 5);
+          link.active.postSend(link.near, 0, MESSAGE, 3);
+          link.passive.postSend(link.far, 0, MESSAGE, 4);
+          link.passive.postReceive(link.far, 0, MESSAGE, 5);
         }
       }
     }
@@ -304,7 +315,7 @@ final class Storm implements EventHandler {
   }
 
   private void end() {
-    if (random.nextInt(4) == 0 || !attempt(this::closeGracefully)) {
+    if (!isSet || random.nextInt(4) == 0 || !attempt(this::closeGracefully)) {
       account.abrupt.incrementAndGet();
     }
     for (final InterfaceAdapter ia : new InterfaceAdapter[] {client, server}) {
@@ -322,8 +333,10 @@ final class Storm implements EventHandler {
     }
     waiting.clear();
     unanswered.clear();
+    memory = null;
     client = null;
     server = null;
+    isSet = false;
   }
 
   private void closeGracefully() {
