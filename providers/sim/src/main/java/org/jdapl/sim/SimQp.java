@@ -264,7 +264,9 @@ final class SimQp extends SimObject implements QueuePair {
     } else if (peer.isConnecting() && device.reaches(peer.device)) {
       return ACK_TIMEOUT_NANOS; // it drops what comes before it knows of us
     } else if (!device.reaches(peer.device)
-        || peer.peer != this || peer.state != State.CONNECTED || peer.isClosed()) {
+        || peer.peer != this
+        || peer.state != State.CONNECTED
+        || peer.isClosed()) {
       if (wqe.retries++ < retryCount) {
         return ACK_TIMEOUT_NANOS;
       }
@@ -288,10 +290,7 @@ final class SimQp extends SimObject implements QueuePair {
 
   /** Lets answers come back, in order; in virtual time one. */
   private void answer() {
-    while (state == State.CONNECTED
-        && !isClosed()
-        && !device.isRemoved()
-        && answered < arrived) {
+    while (state == State.CONNECTED && !isClosed() && !device.isRemoved() && answered < arrived) {
       final SendWqe wqe = send(answered);
       final long early = wqe.answer == 0 ? 0 : wqe.answer - fabric.now();
       if (early > 0) {

@@ -54,11 +54,7 @@ class FabricFaultTest {
 
   private CmId connect(final CmListener listener) {
     return active.device.connect(
-        active.qp,
-        passive.device.address(),
-        listener.service(),
-        Side.PARAMETERS,
-        active::onCm);
+        active.qp, passive.device.address(), listener.service(), Side.PARAMETERS, active::onCm);
   }
 
   @ParameterizedTest
