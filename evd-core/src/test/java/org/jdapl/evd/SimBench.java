@@ -47,7 +47,7 @@ final class SimBench implements Bench {
   /** With things going wrong, and a trace of them. */
   SimBench(final SimCase origin, final FaultPlan plan) {
     this.origin = origin;
-    fabric = origin.virtual() ? SimFabric.virtual(origin.seed()) : SimFabric.realTime();
+    fabric = origin.virtual() ? SimFabric.virtual(origin.seed()).keepTrace() : SimFabric.realTime();
     final VerbsProvider simulated = origin.notification().of(fabric.provider(origin.model()));
     faults = plan.equals(FaultPlan.NONE) ? null : Faults.over(simulated, plan, fabric.clock());
     provider = faults == null ? simulated : Trace.over(faults, trace);
@@ -169,7 +169,10 @@ final class SimBench implements Bench {
 
   @Override
   public String replay() {
-    return origin + " " + fabric + (faults == null ? "" : " " + faults + "\n" + trace);
+    return origin
+        + " "
+        + fabric
+        + (faults == null ? "\n" + String.join("\n", fabric.trace()) : " " + faults + "\n" + trace);
   }
 
   @Override

@@ -106,12 +106,13 @@ public record FaultPlan(List<Fault> faults) {
     final SplittableRandom random = new SplittableRandom(seed);
     final List<Fault> faults = new ArrayList<>();
     while (faults.size() < size) {
-      final boolean rare = random.nextInt(100) < RARE_PERCENT;
-      final String[] menu = rare ? RARE : EVERYDAY;
+      final String[] menu = random.nextInt(100) < RARE_PERCENT ? RARE : EVERYDAY;
+      final String fault = menu[random.nextInt(menu.length)];
+      final int most = 2 << random.nextInt(fault.contains(Fault.ANY) ? 10 : 6);
       faults.add(
           Fault.parse(
-              menu[random.nextInt(menu.length)]
-                  .replace("@N", "@" + (1 + random.nextInt(1 << random.nextInt(rare ? 5 : 7))))
+              fault
+                  .replace("@N", "@" + (1 + random.nextInt(most)))
                   .replace("TIME", (1 << random.nextInt(LONGEST_DELAY + 1)) + "us")
                   .replace("COUNT", Integer.toString(random.nextInt(20)))));
     }

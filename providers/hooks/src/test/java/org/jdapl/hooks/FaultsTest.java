@@ -45,7 +45,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @EnumSource(Delivery.class)
-  void shouldDropANotification(final Delivery delivery) {
+  void required_S03_aNotificationIsDropped(final Delivery delivery) {
     final Bed bed = messages(new Bed("drop notification@2", MODEL.withDelivery(delivery)), 3);
     assertThat(bed.told).as("%s", bed).containsExactly("notification", "notification");
     assertThat(bed.faults.done()).hasSize(1);
@@ -59,14 +59,14 @@ class FaultsTest {
 
   @ParameterizedTest
   @EnumSource(Delivery.class)
-  void shouldRepeatANotification(final Delivery delivery) {
+  void required_S03_aNotificationIsRepeated(final Delivery delivery) {
     final Bed bed = messages(new Bed("duplicate notification@2", MODEL.withDelivery(delivery)), 2);
     assertThat(bed.told).as("%s", bed).hasSize(3);
   }
 
   @ParameterizedTest
   @EnumSource(Delivery.class)
-  void shouldDelayANotification(final Delivery delivery) {
+  void required_S03_aNotificationIsDelayed(final Delivery delivery) {
     final Bed bed = new Bed("delay notification@1=5ms", MODEL.withDelivery(delivery));
     bed.connect().settle();
     bed.told.clear();
@@ -94,7 +94,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @EnumSource(Delivery.class)
-  void shouldKeepTheOrderOfAConnectionThatIsDelayed(final Delivery delivery) {
+  void required_S03_aConnectionIsDelayedInOrder(final Delivery delivery) {
     final Bed bed = new Bed("delay established@1=5ms", MODEL.withDelivery(delivery));
     bed.connect();
     assertThat(bed.until(() -> bed.told.contains("passive ESTABLISHED"))).isTrue();
@@ -111,7 +111,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldDropAndRepeatEventsOfConnections() {
+  void required_S03_eventsOfConnectionsAreDroppedAndRepeated() {
     final Bed dropped = new Bed("drop established@1");
     dropped.connect().settle();
     assertThat(dropped.told).containsExactly("request", "passive ESTABLISHED");
@@ -126,7 +126,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldRefuseAVerb() {
+  void required_S03_aVerbIsRefused() {
     final Bed bed =
         new Bed("refuse post_send@2=ENOMEM; refuse poll_cq@3=EIO; refuse connect@1=EADDRINUSE");
     assertThatThrownBy(bed::connect)
@@ -156,7 +156,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldDropRepeatAndDelayCompletions() {
+  void required_S03_completionsAreDroppedRepeatedAndDelayed() {
     final Bed bed =
         new Bed("drop completion@1; duplicate completion@3; delay completion@4=5ms", MODEL);
     bed.connect().settle();
@@ -193,7 +193,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldPollBlindOnlyWhileTheQueueIsNotArmed() {
+  void required_S03_aCompletionComesBetweenPollAndArm() {
     final Bed bed = new Bed("blind poll_cq@1; blind poll_cq@3");
     bed.connect().settle();
     bed.postRecv(1);
@@ -230,7 +230,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldLetAQueueOverflow() {
+  void required_S03_aQueueOverflows() {
     final Bed bed = new Bed("overflow poll_cq@2");
     bed.connect().settle();
     bed.postRecv(1);
@@ -245,7 +245,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldAnswerAConnectThatReachesNobody() {
+  void required_S03_aConnectReachesNobody() {
     final Bed bed = new Bed("answer connect@1=unreachable");
     bed.connect().settle();
     assertThat(bed.told).as("%s", bed).containsExactly("active UNREACHABLE");
@@ -255,7 +255,7 @@ class FaultsTest {
   }
 
   @Test
-  void shouldSilenceAQueuePairAndItsConnection() {
+  void required_S03_aQueuePairAndItsConnectionFallSilent() {
     final Bed bed = new Bed("silence create_qp@1=2");
     bed.connect().settle();
     bed.told.clear();
@@ -273,7 +273,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @EnumSource(Delivery.class)
-  void shouldLoseTheDevice(final Delivery delivery) {
+  void required_S03_theDeviceIsLost(final Delivery delivery) {
     final Bed bed = new Bed("lose post_send@2", MODEL.withDelivery(delivery));
     bed.connect().settle();
     bed.told.clear();

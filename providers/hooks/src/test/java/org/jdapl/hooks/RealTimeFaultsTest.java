@@ -35,7 +35,7 @@ class RealTimeFaultsTest {
   }
 
   @Test
-  void shouldHangUntilReleased() throws Exception {
+  void required_S03_aCallDoesNotReturnUntilReleased() throws Exception {
     final Faults faults = faults("hang alloc_pd@1", Delivery.PUSH);
     final Device device = faults.open("", null);
     final CompletableFuture<Void> returned = CompletableFuture.runAsync(device::allocPd);

@@ -105,4 +105,9 @@ final class SimRequest implements CmRequest {
     answered();
     initiator.reject(listener.device(), SimListener.NOBODY_LISTENS, new byte[0]);
   }
+
+  @Override
+  public String toString() {
+    return listener + " request";
+  }
 }
