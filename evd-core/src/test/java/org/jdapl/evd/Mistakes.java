@@ -824,6 +824,30 @@ final class Mistakes {
             "    tolerate(connection::release);\n    tolerate(endpoint.qp()::close);\n"),
         Mistake.of(
             "T10",
+            "a call that does not return holds up all others",
+            "Reaper.java",
+            "      startCaller();\n    }\n  }",
+            "    }\n  }"),
+        Mistake.of(
+            "T10",
+            "a call that does not return holds up the timers",
+            "Reaper.java",
+            "while (caller == null && (task",
+            "while ((task"),
+        Mistake.of(
+            "T10",
+            "the close of an adapter waits for its device",
+            "IaImpl.java",
+            "      reaper.schedule(bound, closed, this::endClose);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "what is accounted for is not reported before the queue pair is destroyed",
+            "EndpointDrain.java",
+            "    if (accounted) {\n      report();\n    } else {",
+            "    if (accounted) {\n      giveUp();\n    } else {"),
+        Mistake.of(
+            "T10",
             "the adapter closes while objects live",
             "IaImpl.java",
             "    if (!open.isEmpty()) {",
@@ -1021,8 +1045,8 @@ final class Mistakes {
             "T04",
             "the last receive is waited for without a bound",
             "SharedReceives.java",
-            "              this::onLastTaken);",
-            "              () -> {});"),
+            "            this::onLastTaken);",
+            "            () -> {});"),
         Mistake.of(
             "T04",
             "the bound stays short where the last receive is reported",

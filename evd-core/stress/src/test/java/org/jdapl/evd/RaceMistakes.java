@@ -221,7 +221,7 @@ final class RaceMistakes {
             "the reaper does not look once more before it sleeps",
             "TASK x SLEEP",
             "Reaper.java",
-            "if (tasks.isEmpty() && !stopped) {",
+            "if (newTimers.isEmpty() && !stopped) {",
             "if (!stopped) {"));
   }
 

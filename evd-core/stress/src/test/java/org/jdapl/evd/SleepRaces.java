@@ -28,16 +28,18 @@ final class SleepRaces {
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     reaper.start(
         loop -> {
-          final Thread thread = new Thread(loop, "reaper");
+          final Thread thread = new Thread(loop, loop.toString());
           loops.add(thread);
           return thread;
         });
     final CountDownLatch done = new CountDownLatch(1);
-    reaper.execute(done::countDown);
+    reaper.schedule(0, done::countDown);
     try {
       done.await();
       reaper.stop();
-      loops.get(0).join();
+      for (final Thread loop : loops) {
+        loop.join();
+      }
     } catch (final InterruptedException e) {
       throw new AssertionError(e);
     }
