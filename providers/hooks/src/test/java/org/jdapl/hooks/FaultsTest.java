@@ -8,6 +8,8 @@ import java.util.List;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -286,6 +288,29 @@ class FaultsTest {
     assertThatThrownBy(bed::poll).hasMessageContaining("the device is lost");
     assertThatThrownBy(bed.device::allocPd).hasMessageContaining("the device is lost");
     bed.close();
+  }
+
+  @Test
+  void required_S03_theLastReceiveOfASharedQueueIsReportedLateOrNever() {
+    final Bed bed = new Bed("drop qp-last-wqe-reached@1; delay qp-last-wqe-reached@2=1s");
+    final SharedReceiveQueue srq = bed.device.createSrq(bed.pd, 4, 1);
+    final QpAttributes shared = new QpAttributes(bed.pd, bed.cq, bed.cq, srq, 4, 0, 1, 0, 0);
+    bed.device.createQp(shared).modifyToError();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).isEmpty();
+    final long before = bed.now();
+    bed.device.createQp(shared).modifyToError();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("QP_LAST_WQE_REACHED ?");
+    assertThat(bed.now() - before).isBetween(1_000_000_000L, 1_001_000_000L);
+  }
+
+  @Test
+  void shouldLoseADeviceThatIsBeingOpened() {
+    assertThatThrownBy(() -> new Bed("lose any@1"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("open_device on sim")
+        .hasMessageContaining("the device is lost");
   }
 
   @Test
