@@ -610,9 +610,9 @@ public final class Faults extends Interposer {
       }
     }
     for (int i = 0; i < times; i++) {
-      final long due = queue.held.add(index, now + delay, garbled);
+      queue.held.add(index, now + delay, garbled);
       if (delay > 0) {
-        later(queue, due - now, queue::tell);
+        later(queue, delay, queue::tell);
       }
     }
   }

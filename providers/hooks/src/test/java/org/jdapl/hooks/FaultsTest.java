@@ -83,11 +83,12 @@ class FaultsTest {
   @Test
   void shouldDropWhatIsDelayedPastTheEndOfItsQueue() {
     final Bed bed = new Bed("delay notification@1=5ms; delay established@2=5ms");
-    bed.connect().settle();
+    bed.connect().pass(1_000_000);
     bed.postRecv(1);
     bed.arm();
     bed.postSend(0);
-    assertThat(bed.until(() -> bed.now() >= 100_000)).isTrue();
+    bed.pass(1_000_000);
+    assertThat(bed.faults.done()).as("both are under way: %s", bed).hasSize(2);
     bed.close();
     bed.told.clear();
     bed.settle();
@@ -191,6 +192,7 @@ class FaultsTest {
     assertThat(bed.told).as("nobody asked: %s", bed).isEmpty();
     assertThat(bed.arm()).as("the hint is exact: %s", bed).isPositive();
     bed.settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("notification");
     assertThat(bed.poll()).hasSize(2);
   }
 
