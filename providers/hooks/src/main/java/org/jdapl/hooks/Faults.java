@@ -39,6 +39,9 @@ import org.jdapl.verbs.WorkCompletions;
  * time the same calls meet the same faults. With threads, which of two calls counts first is
  * theirs.
  *
+ * <p>So that each is counted, requests posted as a list are posted one by one; and where a plan has
+ * faults for polls, arms or completions, poll_and_rearm_cq is made of poll_cq and req_notify_cq.
+ *
  * <p>What is delayed comes later on the devices' time: on virtual time in the steps of {@link
  * #clock}, in real time from a daemon thread, and with a channel inside its {@link
  * EventChannel#await}. What a destroy promises holds: after it, nothing that was delayed comes;
@@ -380,15 +383,19 @@ public final class Faults extends Interposer {
   Object onVerb(final Call call) {
     final FaultyObject self = (FaultyObject) call.self;
     final List<Fault> now = next(call.verb.toString(), Fault.ANY);
+    boolean lost = self.of() != null && self.of().lost;
     for (final Fault fault : now) {
       switch (fault.action()) {
         case HANG -> hang(fault);
         case FABRIC -> fabric.accept(fault.argument());
-        case LOSE -> lose(self);
+        case LOSE -> {
+          lost = true;
+          lose(self);
+        }
         default -> {} // below
       }
     }
-    if (self.of() != null && self.of().lost && !call.verb.destroys()) {
+    if (lost && !call.verb.destroys()) {
       return fail(call, VerbsException.EIO, "the device is lost");
     }
     for (final Fault fault : now) {
@@ -603,9 +610,9 @@ public final class Faults extends Interposer {
       }
     }
     for (int i = 0; i < times; i++) {
-      final long due = queue.held.add(index, now + delay, garbled);
+      queue.held.add(index, now + delay, garbled);
       if (delay > 0) {
-        later(queue, due - now, queue::tell);
+        later(queue, delay, queue::tell);
       }
     }
   }

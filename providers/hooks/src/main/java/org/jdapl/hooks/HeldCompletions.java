@@ -36,17 +36,11 @@ final class HeldCompletions {
     return batch;
   }
 
-  /**
-   * Takes a completion of the batch in.
-   *
-   * @param due when it may be polled; later, if one before it may only then.
-   * @return when it may be polled.
-   */
-  long add(final int index, final long due, final boolean garbled) {
-    final long visible = completions.isEmpty() ? due : Math.max(due, completions.peekLast().due);
+  /** Takes a completion of the batch in, that may be polled from a time on, behind the others. */
+  void add(final int index, final long due, final boolean garbled) {
     completions.add(
         new Completion(
-            visible,
+            due,
             batch.wrId(index),
             batch.status(index),
             garbled ? null : batch.opcode(index),
@@ -55,7 +49,6 @@ final class HeldCompletions {
             batch.vendorError(index),
             garbled || batch.hasImmediate(index),
             garbled ? GARBAGE : batch.immediate(index)));
-    return visible;
   }
 
   /** Whether one may be polled now. */

@@ -121,6 +121,15 @@ final class Bed {
     until(() -> false);
   }
 
+  /** Lets time pass, in which everything happens that is due. */
+  void pass(final long nanos) {
+    final long end = now() + nanos;
+    boolean more = true;
+    while (more) {
+      more = clock.step(end);
+    }
+  }
+
   boolean until(final BooleanSupplier condition) {
     boolean is = condition.getAsBoolean();
     boolean more = true;

@@ -8,6 +8,8 @@ import java.util.List;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,11 +83,12 @@ class FaultsTest {
   @Test
   void shouldDropWhatIsDelayedPastTheEndOfItsQueue() {
     final Bed bed = new Bed("delay notification@1=5ms; delay established@2=5ms");
-    bed.connect().settle();
+    bed.connect().pass(1_000_000);
     bed.postRecv(1);
     bed.arm();
     bed.postSend(0);
-    assertThat(bed.until(() -> bed.now() >= 100_000)).isTrue();
+    bed.pass(1_000_000);
+    assertThat(bed.faults.done()).as("both are under way: %s", bed).hasSize(2);
     bed.close();
     bed.told.clear();
     bed.settle();
@@ -189,6 +192,7 @@ class FaultsTest {
     assertThat(bed.told).as("nobody asked: %s", bed).isEmpty();
     assertThat(bed.arm()).as("the hint is exact: %s", bed).isPositive();
     bed.settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("notification");
     assertThat(bed.poll()).hasSize(2);
   }
 
@@ -286,6 +290,29 @@ class FaultsTest {
     assertThatThrownBy(bed::poll).hasMessageContaining("the device is lost");
     assertThatThrownBy(bed.device::allocPd).hasMessageContaining("the device is lost");
     bed.close();
+  }
+
+  @Test
+  void required_S03_theLastReceiveOfASharedQueueIsReportedLateOrNever() {
+    final Bed bed = new Bed("drop qp-last-wqe-reached@1; delay qp-last-wqe-reached@2=1s");
+    final SharedReceiveQueue srq = bed.device.createSrq(bed.pd, 4, 1);
+    final QpAttributes shared = new QpAttributes(bed.pd, bed.cq, bed.cq, srq, 4, 0, 1, 0, 0);
+    bed.device.createQp(shared).modifyToError();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).isEmpty();
+    final long before = bed.now();
+    bed.device.createQp(shared).modifyToError();
+    bed.settle();
+    assertThat(bed.told).as("%s", bed).containsExactly("QP_LAST_WQE_REACHED ?");
+    assertThat(bed.now() - before).isBetween(1_000_000_000L, 1_001_000_000L);
+  }
+
+  @Test
+  void shouldLoseADeviceThatIsBeingOpened() {
+    assertThatThrownBy(() -> new Bed("lose any@1"))
+        .isInstanceOf(VerbsException.class)
+        .hasMessageContaining("open_device on sim")
+        .hasMessageContaining("the device is lost");
   }
 
   @Test
