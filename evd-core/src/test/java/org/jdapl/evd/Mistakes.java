@@ -1012,12 +1012,6 @@ final class Mistakes {
             "polled || evd.merger().pass(endpoint.receiveFeed())",
             "evd != null"),
         Mistake.of(
-            "M05",
-            "what a dead endpoint took of a shared queue goes to its next one",
-            "EndpointDrain.java",
-            "      evd.merger().sweep(endpoint);\n      if (abandoned) {",
-            "      evd.merger().collect();\n      if (abandoned) {"),
-        Mistake.of(
             "T02",
             "the report does not have the receives that an endpoint took of a shared queue",
             "SharedReceives.java",
