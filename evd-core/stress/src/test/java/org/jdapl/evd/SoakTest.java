@@ -105,9 +105,10 @@ class SoakTest {
   private void round(final SplittableRandom random, final long end) throws InterruptedException {
     final SimModel model = model(random);
     final FaultPlan plan = plan(random);
-    try (SimFabric fabric = SimFabric.realTime();
-        Jdapl jdapl =
-            Jdapl.with(Faults.over(fabric.provider(model), plan)).dispatchers(2).start()) {
+    final SimFabric fabric = SimFabric.realTime();
+    final Faults faults = Faults.over(fabric.provider(model), plan);
+    try (fabric;
+        Jdapl jdapl = Jdapl.with(faults).dispatchers(2).start()) {
       final List<Thread> storms = new ArrayList<>();
       for (int i = 0; i < STORMS; i++) {
         final Storm storm = new Storm(account, random.split(), CONNECTIONS / STORMS);
@@ -135,6 +136,7 @@ class SoakTest {
         }
       }
     }
+    account.faults.addAndGet(faults.done().size());
   }
 
   private static SimModel model(final SplittableRandom random) {
@@ -193,8 +195,8 @@ class SoakTest {
     final Runtime runtime = Runtime.getRuntime();
     System.out.printf(
         "%5.0f s: %,d lives (%,d abrupt), %,d connects, %,d established, %,d ended, %,d completions,"
-            + " %,d endpoints closed (%d incomplete), %,d refusals; open %d, most %d; %d threads,"
-            + " direct %.1f MB, heap %d MB, resident %.1f MB%n",
+            + " %,d endpoints closed (%d incomplete), %,d faults, %,d refusals; open %d, most %d;"
+            + " %d threads, direct %.1f MB, heap %d MB, resident %.1f MB%n",
         seconds,
         account.lives.get(),
         account.abrupt.get(),
@@ -204,6 +206,7 @@ class SoakTest {
         account.completions.get(),
         account.closed.get(),
         account.incomplete.get(),
+        account.faults.get(),
         account.refused.get(),
         account.open.get(),
         account.mostOpen.get(),

@@ -56,6 +56,7 @@ final class Storm implements EventHandler {
     final AtomicLong incomplete = new AtomicLong();
     final AtomicLong abrupt = new AtomicLong();
     final AtomicLong refused = new AtomicLong();
+    final AtomicLong faults = new AtomicLong();
     final AtomicLong open = new AtomicLong();
     final AtomicLong mostOpen = new AtomicLong();
     final Queue<String> breaches = new ConcurrentLinkedQueue<>();
