@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.Bounds;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
@@ -29,12 +30,6 @@ import org.jdapl.verbs.VerbsException;
  * holder of the connect EVD's turn.
  */
 final class Connection implements CmHandler {
-
-  private static final Duration GRACE = Duration.ofSeconds(2);
-  private static final Duration GATE_BOUND = Duration.ofSeconds(2);
-  private static final Duration ESTABLISH_BOUND = Duration.ofSeconds(2);
-  private static final Duration FLUSH_BOUND = Duration.ofSeconds(2);
-  private static final Duration ACCEPT_BOUND = Duration.ofSeconds(5);
 
   private final EndpointImpl endpoint;
   private final EvdImpl evd;
@@ -66,6 +61,10 @@ final class Connection implements CmHandler {
 
   EndpointState state() {
     return machine.state();
+  }
+
+  private Bounds bounds() {
+    return attributes.bounds();
   }
 
   /** Whether an EVD gets the events of this connection. */
@@ -130,7 +129,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+    schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
   private void answer(final CrImpl request, final CmParameters parameters) {
@@ -209,7 +208,7 @@ final class Connection implements CmHandler {
       if (!isMarked()) {
         endByConsumer(Trigger.END);
       } else {
-        schedule(GRACE, () -> endByConsumer(Trigger.END));
+        schedule(bounds().disconnect(), () -> endByConsumer(Trigger.END));
       }
     }
   }
@@ -356,7 +355,7 @@ final class Connection implements CmHandler {
   void onFlushed() {
     if (isUp()) {
       schedule(
-          FLUSH_BOUND,
+          bounds().order(),
           () -> {
             if (isUp()) {
               onBroken();
@@ -421,7 +420,7 @@ final class Connection implements CmHandler {
   ConnectionEventImpl establishEarly() {
     if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
       if (heldBack.isEmpty()) {
-        schedule(ESTABLISH_BOUND, () -> evd.control(this::establishBound));
+        schedule(bounds().order(), () -> evd.control(this::establishBound));
       }
       return null;
     }
@@ -464,7 +463,7 @@ final class Connection implements CmHandler {
     }
     if (!gateTimed) {
       gateTimed = true;
-      schedule(GATE_BOUND, () -> evd.control(this::gateBound));
+      schedule(bounds().order(), () -> evd.control(this::gateBound));
     }
     if (!heldBack.isEmpty()) {
       unhold();

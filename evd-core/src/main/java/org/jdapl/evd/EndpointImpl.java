@@ -193,6 +193,10 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
     pz.removeUser(this);
   }
 
+  EndpointAttributes attributes() {
+    return attributes;
+  }
+
   @Override
   public long tag() {
     return tag;

@@ -15,7 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
@@ -292,14 +294,15 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.rdmaReadsOut() < 0
         || isNoRetryCount(attributes.retryCount())
         || isNoRetryCount(attributes.rnrRetryCount())
-        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0) {
+        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0
+        || !arePositive(attributes.bounds())) {
       throw Misuse.argument(
           5,
           name
               + ".createEndpoint: "
               + attributes
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
-              + " 0..7 retries, and DEFAULT or SOLICITED_WAIT as flags of receives");
+              + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
     final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
     final int sge = device.limits().maxSge();
@@ -319,6 +322,12 @@ final class IaImpl implements InterfaceAdapter {
               + " segments");
     }
     return attributes;
+  }
+
+  private static boolean arePositive(final Bounds bounds) {
+    return bounds != null
+        && Stream.of(bounds.accept(), bounds.disconnect(), bounds.order(), bounds.lastReceive())
+            .allMatch(bound -> bound != null && !bound.isZero() && !bound.isNegative());
   }
 
   private static boolean isNoRetryCount(final int count) {

@@ -17,8 +17,7 @@ import org.jdapl.verbs.QueuePair;
  */
 final class SharedReceives extends WorkQueue {
 
-  private static final Duration BOUND = Duration.ofSeconds(2);
-  private static final Duration BOUND_WHERE_REPORTED = Duration.ofSeconds(10);
+  private static final Duration BOUND_WHERE_NEVER_REPORTED = Duration.ofSeconds(2);
   private static final Duration RETRY = Duration.ofMillis(1);
 
   /** In a slot: it is the shared queue's. */
@@ -58,9 +57,11 @@ final class SharedReceives extends WorkQueue {
 
   private void waitForLast() {
     final IaImpl ia = endpoint.ia();
+    final Duration bound = endpoint.attributes().bounds().lastReceive();
+    final boolean isAll = ia.reportsLastWqe() || bound.compareTo(BOUND_WHERE_NEVER_REPORTED) < 0;
     ia.reaper()
         .schedule(
-            ia.reportsLastWqe() ? BOUND_WHERE_REPORTED : BOUND,
+            isAll ? bound : BOUND_WHERE_NEVER_REPORTED,
             endpoint.drain().closed(),
             this::onLastTaken);
   }

@@ -56,6 +56,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.DatScenarioTest",
           "org.jdapl.evd.StuckHandlerTest",
           "org.jdapl.evd.StuckVerbTest",
+          "org.jdapl.evd.BoundsTest",
           "org.jdapl.evd.TwoSidesTest",
           "org.jdapl.evd.LmrTest",
           "org.jdapl.evd.PostTest",

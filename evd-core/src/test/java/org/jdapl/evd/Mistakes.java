@@ -940,7 +940,7 @@ final class Mistakes {
             "C02",
             "an accept has no bound",
             "Connection.java",
-            "    schedule(ACCEPT_BOUND, () ->"
+            "    schedule(bounds().accept(), () ->"
                 + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
             ""),
         Mistake.of(
@@ -953,8 +953,26 @@ final class Mistakes {
             "C04",
             "a graceful disconnect waits for its requests as long as they take",
             "Connection.java",
-            "        schedule(GRACE, () -> endByConsumer(Trigger.END));",
-            "        assert GRACE != null;"));
+            "        schedule(bounds().disconnect(), () -> endByConsumer(Trigger.END));",
+            "        assert bounds() != null;"),
+        Mistake.of(
+            "C05",
+            "the bounds of an endpoint are not asked for",
+            "Connection.java",
+            "    return attributes.bounds();",
+            "    return Bounds.defaults();"),
+        Mistake.of(
+            "C05",
+            "who waits for ESTABLISHED waits for ever",
+            "Connection.java",
+            "        schedule(bounds().order(), () -> evd.control(this::establishBound));",
+            "        assert bounds() != null;"),
+        Mistake.of(
+            "C05",
+            "the end waits for the last completions for ever",
+            "Connection.java",
+            "      schedule(bounds().order(), () -> evd.control(this::gateBound));",
+            "      assert bounds() != null;"));
   }
 
   private static Stream<Mistake> posts() {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Bounds;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
@@ -73,7 +74,13 @@ class SharedReceiveScenarioTest {
 
     Bed(final ScriptedDevice device) {
       this.device = device;
-      jdapl = Jdapl.with(device).clock(clock).byHand().capacity(8).start();
+      jdapl =
+          Jdapl.with(device)
+              .clock(clock)
+              .byHand()
+              .capacity(8)
+              .leakDetection(LeakDetector.Level.OFF)
+              .start();
       ia = jdapl.open();
       pz = ia.createPz();
       lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
@@ -300,6 +307,30 @@ class SharedReceiveScenarioTest {
 
     final CompletableFuture<DrainReport> closing = bed.close(LONG);
     bed.pass(Duration.ofMillis(9999));
+    assertThat(closing).isNotCompleted();
+    bed.pass(Duration.ofMillis(1));
+
+    assertReport(closing);
+  }
+
+  @Test
+  void required_C05_theWaitForTheLastReceiveCanBeSet() {
+    final Bed bed = bed(LastWqe.UNKNOWN);
+    final Bounds bounds = new Bounds(LONG, LONG, LONG, Duration.ofMillis(50));
+    final CompletableFuture<DrainReport> closing =
+        bed.ia
+            .createEndpoint(
+                bed.pz,
+                bed.evd,
+                bed.evd,
+                bed.evd,
+                bed.srq,
+                EndpointAttributes.defaults().withMaxDtos(0, 4).withBounds(bounds))
+            .closeAsync(LONG)
+            .toCompletableFuture();
+    bed.settle();
+
+    bed.pass(Duration.ofMillis(49));
     assertThat(closing).isNotCompleted();
     bed.pass(Duration.ofMillis(1));
 

@@ -278,5 +278,6 @@ class WatchdogTest {
     assertThat(endpoint.state()).isEqualTo(EndpointState.CLOSED);
     assertThat(evd.statistics().rescued()).isZero();
     ia.closeAbruptly(Duration.ofSeconds(1));
+    jdapl.close();
   }
 }
