@@ -418,7 +418,7 @@ final class Connection implements CmHandler {
    * @return the event; null if the completion must wait.
    */
   ConnectionEventImpl establishEarly() {
-    if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
+    if (!passive && !establishBound && !isOver()) { // else the answer does not count any more
       if (heldBack.isEmpty()) {
         schedule(bounds().order(), () -> evd.control(this::establishBound));
       }

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
@@ -64,6 +65,25 @@ class ProviderRegressionTest {
     assertThat(verbs).containsSubsequence("connect", "disconnect", "connect returns");
     assertThat(bed.kinds)
         .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+  }
+
+  @Test
+  void shouldNotWaitForTheAnswerWhenTheConsumerDisconnectedMeanwhile() {
+    final List<String> events = new ArrayList<>();
+    bed.evd.upcall(
+        HookedBed.on(
+            event ->
+                events.add(
+                    event instanceof ConnectionEvent connection
+                        ? connection.kind().toString()
+                        : ((DtoCompletion) event).status().toString())));
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    bed.connect(bed.endpoint);
+    bed.provider.receive(0); // of a peer that knows of the connection before
+    bed.endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+    bed.settle();
+
+    assertThat(events).containsExactly("ESTABLISHED", "SUCCESS", "DISCONNECTED");
   }
 
   @Test
