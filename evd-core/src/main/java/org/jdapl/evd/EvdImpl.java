@@ -1228,8 +1228,20 @@ final class EvdImpl implements Evd {
     destroyQueues(
         () -> {
           ia.remove(this);
-          closed.complete(new DrainReport(List.of(), 0, dropped, true));
+          if (!closed.complete(new DrainReport(List.of(), 0, dropped, true))
+              && !closed.join().complete()) {
+            refuseDropped();
+          }
         });
+  }
+
+  /** The report was given without them: nobody else can answer the requests that were dropped. */
+  private void refuseDropped() {
+    for (final Event event : dropped) {
+      if (event instanceof RequestEvent request) {
+        ia.reaper().execute(request.impl()::close);
+      }
+    }
   }
 
   /** In a turn: after it no completion comes. The reaper destroys them, which may block. */

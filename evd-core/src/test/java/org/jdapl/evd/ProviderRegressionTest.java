@@ -7,15 +7,18 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
+import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
@@ -84,6 +87,22 @@ class ProviderRegressionTest {
     bed.settle();
 
     assertThat(events).containsExactly("ESTABLISHED", "SUCCESS", "DISCONNECTED");
+  }
+
+  @Test
+  void shouldRefuseARequestWhenTheReportOfItsEvdCameWithoutIt() {
+    final EvdImpl evd = bed.createEvd();
+    final PublicServicePoint psp = bed.ia.createPsp(1, evd);
+    bed.provider.ask();
+    psp.close();
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook = verbs::add;
+    final CompletableFuture<DrainReport> closed =
+        evd.closeAsync(Duration.ZERO).toCompletableFuture();
+    bed.settle();
+
+    assertThat(closed.join().complete()).isFalse();
+    assertThat(verbs).contains("reject");
   }
 
   @Test
