@@ -258,7 +258,8 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
-     * Who makes the threads: one for each dispatcher, and one for timers and calls that may block.
+     * Who makes the threads: one for each dispatcher, one for timers, and one for calls of the
+     * provider that may block, with another one for each that does not return.
      *
      * @param value the factory; one for daemon threads is the default.
      * @return this.
