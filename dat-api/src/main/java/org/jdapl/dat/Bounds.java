@@ -36,4 +36,44 @@ public record Bounds(Duration accept, Duration disconnect, Duration order, Durat
   public static Bounds defaults() {
     return DEFAULTS;
   }
+
+  /**
+   * The same with another wait for a connection to stand.
+   *
+   * @param other how long, above 0.
+   * @return the changed bounds.
+   */
+  public Bounds withAccept(final Duration other) {
+    return new Bounds(other, disconnect, order, lastReceive);
+  }
+
+  /**
+   * The same with another wait for the requests of a graceful disconnect.
+   *
+   * @param other how long, above 0.
+   * @return the changed bounds.
+   */
+  public Bounds withDisconnect(final Duration other) {
+    return new Bounds(accept, other, order, lastReceive);
+  }
+
+  /**
+   * The same with another wait for an event that is to come first.
+   *
+   * @param other how long, above 0.
+   * @return the changed bounds.
+   */
+  public Bounds withOrder(final Duration other) {
+    return new Bounds(accept, disconnect, other, lastReceive);
+  }
+
+  /**
+   * The same with another wait for the last receive of a shared queue.
+   *
+   * @param other how long, above 0.
+   * @return the changed bounds.
+   */
+  public Bounds withLastReceive(final Duration other) {
+    return new Bounds(accept, disconnect, order, other);
+  }
 }

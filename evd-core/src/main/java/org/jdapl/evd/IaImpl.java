@@ -179,7 +179,7 @@ final class IaImpl implements InterfaceAdapter {
       final EndpointAttributes attributes) {
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes)));
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes, 5)));
   }
 
   private PzImpl zone(final ProtectionZone pz, final String call) {
@@ -252,7 +252,7 @@ final class IaImpl implements InterfaceAdapter {
     }
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes)));
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes, 6)));
   }
 
   private EndpointImpl newEndpoint(
@@ -284,7 +284,7 @@ final class IaImpl implements InterfaceAdapter {
     return endpoint;
   }
 
-  private EndpointAttributes check(final EndpointAttributes attributes) {
+  private EndpointAttributes check(final EndpointAttributes attributes, final int argument) {
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
@@ -297,7 +297,7 @@ final class IaImpl implements InterfaceAdapter {
         || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0
         || !arePositive(attributes.bounds())) {
       throw Misuse.argument(
-          5,
+          argument,
           name
               + ".createEndpoint: "
               + attributes

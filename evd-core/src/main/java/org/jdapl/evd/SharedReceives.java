@@ -58,10 +58,11 @@ final class SharedReceives extends WorkQueue {
   private void waitForLast() {
     final IaImpl ia = endpoint.ia();
     final Duration bound = endpoint.attributes().bounds().lastReceive();
-    final boolean isAll = ia.reportsLastWqe() || bound.compareTo(BOUND_WHERE_NEVER_REPORTED) < 0;
+    final boolean isShortened =
+        !ia.reportsLastWqe() && bound.compareTo(BOUND_WHERE_NEVER_REPORTED) > 0;
     ia.reaper()
         .schedule(
-            isAll ? bound : BOUND_WHERE_NEVER_REPORTED,
+            isShortened ? BOUND_WHERE_NEVER_REPORTED : bound,
             endpoint.drain().closed(),
             this::onLastTaken);
   }

@@ -400,15 +400,15 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     }
     checkOpen("lowWatermark");
     armed.set(receives > 0);
-    if (open.get() < receives) {
-      onLowWatermark();
-      return;
-    }
     try {
       queue.armLimit(receives);
     } catch (final VerbsException e) {
       armed.set(false);
+      checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
+    }
+    if (open.get() < receives) { // a device may look only when one is taken
+      onLowWatermark();
     }
   }
 

@@ -2,7 +2,9 @@ package org.jdapl.evd.explorer;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -47,15 +49,20 @@ public final class Exploration implements Callable<String> {
   Script find() throws InterruptedException {
     final AtomicLong next = new AtomicLong(first);
     final AtomicReference<Script> found = new AtomicReference<>();
+    final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     final List<Thread> workers = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
       final Thread worker = new Thread(() -> explore(next, found), "explorer-" + i);
+      worker.setUncaughtExceptionHandler((thread, failure) -> failures.add(failure));
       worker.setContextClassLoader(Thread.currentThread().getContextClassLoader());
       worker.start();
       workers.add(worker);
     }
     for (final Thread worker : workers) {
       worker.join();
+    }
+    if (!failures.isEmpty()) { // then not all seeds were tried
+      throw new IllegalStateException("the explorer failed", failures.peek());
     }
     return found.get();
   }

@@ -722,7 +722,7 @@ final class ScriptRun {
         }
       }
       case ABORT -> {
-        if (!evd.isClosing() && !isExcused(evd.adapter)) {
+        if (!evd.isClosing() && !evd.adapter.closed && !isExcused(evd.adapter)) {
           fail("W04", evd + ": a wait was aborted");
         }
       }
@@ -956,7 +956,7 @@ final class ScriptRun {
     adapter.closed = true;
     final Duration bound = BOUNDS[b % BOUNDS.length];
     final long start = now();
-    adapter.closesUntil = start + bound.dividedBy(4).toNanos();
+    adapter.closesUntil = start + bound.dividedBy(5).toNanos();
     adapter.device.excuseFrom(adapter.closesUntil);
     for (final EndpointBook endpoint : endpoints) {
       if (endpoint.adapter == adapter) {
