@@ -31,19 +31,23 @@ import org.jdapl.verbs.VerbsException;
  */
 final class Connection implements CmHandler {
 
+  private static final int NO_MORE = Integer.MIN_VALUE / 2;
+
   private final EndpointImpl endpoint;
   private final EvdImpl evd;
   private final EndpointAttributes attributes;
   private final EndpointMachine machine = new EndpointMachine();
 
   private volatile CmId cmId;
+
+  /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
   private volatile boolean passive;
   private volatile boolean broken;
   private volatile ConnectionEventImpl establishedEvent;
   private volatile ConnectionEventImpl endEvent;
   private volatile ConnectionEventImpl ownEnd;
-  private volatile boolean released;
 
   // The gate.
   private final Stash.Fifo heldBack = new Stash.Fifo();
@@ -339,6 +343,8 @@ final class Connection implements CmHandler {
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
+    later(
+        this::hangUp); // a task of its own: if it is stuck, the queue pair is stopped all the same
     later(this::flush);
   }
 
@@ -517,9 +523,8 @@ final class Connection implements CmHandler {
 
   /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
-    hangUp();
     try {
-      endpoint.qp().modifyToError();
+      endpoint.drain().stop();
       if (endpoint.receives().postMarker(endpoint.qp(), false) != 0
           || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
         evd.control(this::openGate);
@@ -586,7 +591,7 @@ final class Connection implements CmHandler {
   /** Tells the peer, if there is one. If that fails, the peer learns it from its completions. */
   void hangUp() {
     final CmId id = cmId;
-    if (id != null && !released) {
+    if (id != null) {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
@@ -628,10 +633,12 @@ final class Connection implements CmHandler {
 
   /**
    * Has the reaper call the provider, so that neither a turn nor a provider's upcall does. Such a
-   * call may block.
+   * call may block. After {@link #endCalls} none is made.
    */
   void later(final Runnable call) {
-    enter();
+    if (inProgress.incrementAndGet() <= 0) {
+      return;
+    }
     endpoint
         .ia()
         .reaper()
@@ -656,14 +663,22 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** Whether a call into the connection manager, or an event, is in progress. */
+  /** Whether a call of the provider, or an event, is in progress. */
   boolean isBusy() {
     return inProgress.get() > 0;
   }
 
+  /**
+   * Ends all calls of the provider.
+   *
+   * @return false if one is in progress, and then nothing ended.
+   */
+  boolean endCalls() {
+    return inProgress.compareAndSet(0, NO_MORE);
+  }
+
   /** Destroys the id. By the reaper. */
   void release() {
-    released = true;
     final CmId id = cmId;
     if (id != null) {
       id.close();

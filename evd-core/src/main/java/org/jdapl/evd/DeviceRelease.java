@@ -75,7 +75,7 @@ final class DeviceRelease {
     }
     for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
-        call(lmr::closeAbruptly);
+        callOrLeave(lmr::closeAbruptly);
       }
     }
     final List<CompletableFuture<?>> ends = new ArrayList<>();

@@ -43,6 +43,8 @@ final class EndpointDrain {
   /** All is accounted for: what is left to do is to destroy. */
   private volatile boolean accounted;
 
+  private volatile boolean stopped;
+
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
@@ -57,6 +59,7 @@ final class EndpointDrain {
       partsOpen.set(endpoint.evds().size());
       endpoint.receives().seal();
       endpoint.requests().seal();
+      connection.later(connection::hangUp);
       connection.later(this::postMarkers);
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
@@ -71,9 +74,8 @@ final class EndpointDrain {
   }
 
   private void postMarkers() {
-    connection.hangUp();
     try {
-      endpoint.qp().modifyToError();
+      stop();
       if (endpoint.receives().postMarker(endpoint.qp(), true) == 0
           && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
         return;
@@ -81,9 +83,17 @@ final class EndpointDrain {
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
     }
-    endpoint.receives().awaitPost();
-    endpoint.requests().awaitPost();
     abandon();
+  }
+
+  /** Moves the queue pair to the error state, in which it reaches no memory. */
+  void stop() {
+    endpoint.qp().modifyToError();
+    stopped = true;
+  }
+
+  boolean isStopped() {
+    return stopped;
   }
 
   /** No marker comes, or not in time. */
@@ -108,7 +118,7 @@ final class EndpointDrain {
   private void giveUp() {
     if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
       LOGGER.error(
-          "{}: its close is over its bound: a handler of one of {} is stuck",
+          "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           endpoint,
           endpoint.evds());
     }
@@ -125,8 +135,10 @@ final class EndpointDrain {
     if (!isDrained(evd) && !taken) {
       evd.merger().sweep(endpoint);
       if (abandoned) {
-        giveUp(endpoint.receives(), evd);
-        giveUp(endpoint.requests(), evd);
+        if (!giveUp(endpoint.receives(), evd) || !giveUp(endpoint.requests(), evd)) {
+          final Duration delay = late ? LATE_RETRY : RETRY;
+          endpoint.ia().reaper().schedule(delay, () -> evd.control(() -> {}));
+        }
       }
     }
     if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
@@ -155,10 +167,8 @@ final class EndpointDrain {
     return endpoint.evdOf(queue) != evd || queue.isDrained();
   }
 
-  private void giveUp(final WorkQueue queue, final EvdImpl evd) {
-    if (!isDrained(queue, evd)) {
-      queue.abandon();
-    }
+  private boolean giveUp(final WorkQueue queue, final EvdImpl evd) {
+    return isDrained(queue, evd) || queue.abandon();
   }
 
   /**
@@ -181,22 +191,22 @@ final class EndpointDrain {
   /** All parts are done. By the reaper. */
   private void account() {
     endpoint.asyncSlot().withdraw(droppedEvents);
-    accounted = true;
+    accounted = endpoint.srq() == null; // else see forgetNumber
     destroy();
   }
 
   /** What a call that does not return can reach is not destroyed before it returns. */
   private void destroy() {
-    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
-      if (late) {
+    if ((upcalls.get() > 0 && !late) || !connection.endCalls()) {
+      if (late && accounted) {
         report();
       }
       final Reaper reaper = endpoint.ia().reaper();
       reaper.schedule(late ? LATE_RETRY : RETRY, () -> reaper.execute(this::destroy));
       return;
     }
-    tolerate(endpoint.qp()::close);
-    tolerate(connection::release);
+    destroy(endpoint.qp()::close);
+    destroy(connection::release);
     if (endpoint.srq() == null) {
       conclude();
     } else {
@@ -224,11 +234,12 @@ final class EndpointDrain {
     report();
   }
 
-  private void tolerate(final Runnable call) {
+  private void destroy(final Runnable close) {
     try {
-      call.run();
+      close.run();
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint, "failed: " + e, e);
+      endpoint.ia().destroyLater(close);
     }
   }
 

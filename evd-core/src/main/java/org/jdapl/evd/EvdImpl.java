@@ -103,6 +103,7 @@ final class EvdImpl implements Evd {
   // Under the monitor of this object.
   private final Set<DatObject> users = new LinkedHashSet<>();
   private int reserved;
+  private boolean queuesDestroyed;
   private boolean closing;
 
   /** Its users are endpoints that want to be told of solicited receives only. */
@@ -1006,16 +1007,21 @@ final class EvdImpl implements Evd {
       }
       reserved += completions;
     }
+    boolean done = false;
     try {
       final CqFeed feed = feedFor(completions + WorkQueue.MARKERS);
       synchronized (this) {
         merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
       }
+      done = true;
       return feed;
     } catch (final VerbsException e) {
-      releaseRoom(completions);
       throw Misuse.failed(
           name + ": a completion queue could not be created", e, ReturnSubtype.RESOURCE_TEVD);
+    } finally {
+      if (!done) {
+        releaseRoom(completions);
+      }
     }
   }
 
@@ -1035,8 +1041,16 @@ final class EvdImpl implements Evd {
     final CqFeed feed = new CqFeed(this, kind);
     final CompletionQueue cq = ia.device().createCq(capacity, feed);
     feed.open(cq, capacity - entries);
+    final boolean late;
     synchronized (this) {
-      merger.add(feed);
+      late = queuesDestroyed;
+      if (!late) {
+        merger.add(feed);
+      }
+    }
+    if (late) {
+      destroy(cq); // no queue pair uses it
+      throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by a new endpoint");
     }
     ia.watch(this);
     signalCq();
@@ -1246,24 +1260,32 @@ final class EvdImpl implements Evd {
 
   /** In a turn: after it no completion comes. The reaper destroys them, which may block. */
   private void destroyQueues(final Runnable andThen) {
-    final CqFeed[] feeds = merger.feeds();
-    merger.removeFeeds();
+    final CqFeed[] feeds;
+    synchronized (this) { // one that is being created does not come behind
+      queuesDestroyed = true;
+      feeds = merger.feeds();
+      merger.removeFeeds();
+    }
     ia.reaper()
         .execute(
             () -> {
               for (final CqFeed feed : feeds) {
-                destroy(feed.cq());
+                destroyWhenUnused(feed.cq());
               }
               andThen.run();
             });
   }
 
   /** Not before the queue pair of an endpoint that is stuck. */
-  private void destroy(final CompletionQueue cq) {
+  private void destroyWhenUnused(final CompletionQueue cq) {
     if (isUsed()) {
       ia.destroyLater(() -> destroyUnused(cq));
-      return;
+    } else {
+      destroy(cq);
     }
+  }
+
+  private void destroy(final CompletionQueue cq) {
     try {
       cq.close();
     } catch (final RuntimeException | Error e) {

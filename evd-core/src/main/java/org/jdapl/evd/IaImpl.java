@@ -566,16 +566,19 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void close() {
+    final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      open = closing ? List.of() : List.copyOf(objects);
+      first = !closing;
+      open = first ? List.copyOf(objects) : List.of();
+      closing |= open.isEmpty();
     }
     if (!open.isEmpty()) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_IA_IN_USE,
           name + ".close: open objects: " + leaks.describe(open));
     }
-    closeAbruptly(CLOSE_BOUND);
+    close(CLOSE_BOUND, first);
   }
 
   @Override
@@ -586,11 +589,15 @@ final class IaImpl implements InterfaceAdapter {
     synchronized (this) {
       first = !closing;
       closing = true;
-      open = List.copyOf(objects);
+      open = first ? List.copyOf(objects) : List.of();
     }
+    leaks.closedAbruptly(open);
+    close(bound, first);
+  }
+
+  private void close(final Duration bound, final boolean first) {
     if (first) {
       reaper.schedule(bound, closed, this::endClose);
-      leaks.closedAbruptly(open);
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);
@@ -642,12 +649,14 @@ final class IaImpl implements InterfaceAdapter {
   /** When all is closed, or the bound is over. */
   private void endClose() {
     if (ended.compareAndSet(false, true)) {
+      final List<DatObject> stuck;
       synchronized (this) {
-        if (!objects.isEmpty()) {
-          LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
-        } else if (!deviceReleased) {
-          LOGGER.error("{}: closed, and its device is not yet", name);
-        }
+        stuck = List.copyOf(objects);
+      }
+      if (!stuck.isEmpty()) {
+        LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, stuck);
+      } else if (!deviceReleased) {
+        LOGGER.error("{}: closed, and its device is not yet", name);
       }
       runtime.releaseEvd();
       afterClose.run();

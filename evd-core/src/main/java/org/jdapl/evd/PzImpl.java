@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
@@ -133,14 +134,30 @@ final class PzImpl implements ProtectionZone {
   }
 
   /** Who of this zone has an open request that uses a region, or null. */
-  synchronized DatObject userOf(final LmrImpl lmr) {
-    for (final DatObject user : users) {
+  DatObject userOf(final LmrImpl lmr) {
+    for (final DatObject user : users()) {
       if ((user instanceof EndpointImpl endpoint && endpoint.uses(lmr))
           || (user instanceof SrqImpl srq && srq.uses(lmr))) {
         return user;
       }
     }
     return null;
+  }
+
+  /** Checks that no queue pair of this zone moves data. */
+  void checkStopped(final String call) {
+    for (final DatObject user : users()) {
+      if (user instanceof EndpointImpl endpoint && !endpoint.drain().isStopped()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_LMR_IN_USE,
+            call + ": the queue pair of " + user + " could not be stopped yet");
+      }
+    }
+  }
+
+  /** A copy: a guard that somebody holds for long is looked at without this monitor. */
+  private synchronized List<DatObject> users() {
+    return List.copyOf(users);
   }
 
   synchronized void addUser(final DatObject user) {
@@ -169,6 +186,7 @@ final class PzImpl implements ProtectionZone {
     try {
       pd.close();
     } catch (final VerbsException e) {
+      ia.destroyLater(pd::close);
       throw Misuse.failed(name + ".close", e);
     } finally {
       ia.remove(this);

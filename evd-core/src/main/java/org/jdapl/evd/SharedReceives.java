@@ -44,15 +44,21 @@ final class SharedReceives extends WorkQueue {
 
   // Markers.
 
-  /** The queue pair is in the error state. Under the guard. */
+  /** The queue pair is in the error state. */
   @Override
-  int postReceiveMarker(final QueuePair qp) {
+  int postMarker(final QueuePair qp, final boolean closing) {
+    final int errno = super.postMarker(qp, closing);
     if (!waiting) {
       waiting = true;
       waitForLast();
     }
-    evd.control(this::passMarkers);
-    return 0;
+    evd.control(this::passMarkers); // not under the guard: it may wake a dispatcher
+    return errno;
+  }
+
+  @Override
+  int postReceiveMarker(final QueuePair qp) {
+    return 0; // it is none of the device's
   }
 
   private void waitForLast() {

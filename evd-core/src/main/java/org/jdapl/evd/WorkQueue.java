@@ -271,12 +271,6 @@ class WorkQueue extends Guard {
     sealed = true;
   }
 
-  /** Waits for a post that is in progress. */
-  void awaitPost() {
-    lock();
-    unlock();
-  }
-
   /** Whether an open request uses a region. From any thread. */
   boolean uses(final LmrImpl lmr) {
     lock();
@@ -415,17 +409,29 @@ class WorkQueue extends Guard {
             status));
   }
 
-  /** Gives up: whatever is open is accounted for as unknown. The queue was sealed before. */
-  void abandon() {
-    for (long position = completed; position < posted; position++) {
-      final int slot = (int) position & mask;
-      if ((flags[slot] & MARKER) == 0) {
-        report(slot, DrainReport.Status.UNKNOWN);
-      }
-      clear(slot);
+  /**
+   * Gives up: whatever is open is accounted for as unknown. The queue was sealed before.
+   *
+   * @return false if a post is in progress, which may be accepted.
+   */
+  boolean abandon() {
+    if (!tryLock()) {
+      return false;
     }
-    completed = posted;
-    drained = true;
+    try {
+      for (long position = completed; position < posted; position++) {
+        final int slot = (int) position & mask;
+        if ((flags[slot] & MARKER) == 0) {
+          report(slot, DrainReport.Status.UNKNOWN);
+        }
+        clear(slot);
+      }
+      completed = posted;
+      drained = true;
+      return true;
+    } finally {
+      unlock();
+    }
   }
 
   boolean isMarker(final int slot) {

@@ -200,7 +200,7 @@ class LeakDetectorTest {
         closeAbruptly();
         final WeakReference<InterfaceAdapter> forgotten = forget();
         while (forgotten.get() != null
-            || (Level.configured() != Level.OFF && !log.toString(UTF_8).contains(THE_LAST))) {
+            || (Level.configured() != Level.OFF && !isComplete(log.toString(UTF_8)))) {
           System.gc();
         }
       } catch (final IllegalArgumentException e) {
@@ -208,6 +208,12 @@ class LeakDetectorTest {
       }
       standardError.print(log.toString(UTF_8));
       Thread.getAllStackTraces().keySet().forEach(standardError::println);
+    }
+
+    /** The stack is written line by line, and this class is at its end. */
+    private static boolean isComplete(final String log) {
+      final int last = log.indexOf(THE_LAST);
+      return last >= 0 && log.indexOf("Forgetful.main(", last) >= 0;
     }
 
     private static Jdapl start() {

@@ -536,8 +536,8 @@ final class Mistakes {
             "M05",
             "a close does not wait for who handles an async error of its endpoint",
             "EndpointDrain.java",
-            "    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {",
-            "    if (connection.isBusy()) {"),
+            "    if ((upcalls.get() > 0 && !late) || !connection.endCalls()) {",
+            "    if (!connection.endCalls()) {"),
         Mistake.of(
                 "M05",
                 "a dead endpoint's completions are given to the next one",
@@ -820,8 +820,56 @@ final class Mistakes {
             "T09",
             "the id is destroyed before its queue pair",
             "EndpointDrain.java",
-            "    tolerate(endpoint.qp()::close);\n    tolerate(connection::release);\n",
-            "    tolerate(connection::release);\n    tolerate(endpoint.qp()::close);\n"),
+            "    destroy(endpoint.qp()::close);\n    destroy(connection::release);\n",
+            "    destroy(connection::release);\n    destroy(endpoint.qp()::close);\n"),
+        Mistake.of(
+            "T10",
+            "a queue pair that could not be destroyed is forgotten",
+            "EndpointDrain.java",
+            "      endpoint.ia().destroyLater(close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a region that could not be deregistered is forgotten",
+            "LmrImpl.java",
+            "      pz.ia().destroyLater(mr::close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a protection domain that could not be freed is forgotten",
+            "PzImpl.java",
+            "      ia.destroyLater(pd::close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a completion queue that is created too late is forgotten",
+            "EvdImpl.java",
+            "      late = queuesDestroyed;\n",
+            "      late = false;\n"),
+        Mistake.of(
+            "T10",
+            "a region is deregistered while a queue pair still reaches it",
+            "LmrImpl.java",
+            "    pz.checkStopped(name + \".close\");\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a zone is locked while a post is waited for",
+            "PzImpl.java",
+            "  DatObject userOf(",
+            "  synchronized DatObject userOf("),
+        Mistake.of(
+            "T02",
+            "a request that is being posted is given up, and accepted",
+            "WorkQueue.java",
+            "    if (!tryLock()) {\n      return false;\n    }\n    try {\n      for",
+            "    final boolean unused = tryLock();\n    try {\n      for"),
+        Mistake.of(
+            "T09",
+            "an id is destroyed under a call that began meanwhile",
+            "Connection.java",
+            "    if (inProgress.incrementAndGet() <= 0) {\n      return;\n    }\n",
+            "    enter();\n"),
         Mistake.of(
             "T10",
             "a call that does not return holds up all others",
@@ -892,10 +940,10 @@ final class Mistakes {
             "T11",
             "the request of an endpoint that is being closed uses no region",
             "PzImpl.java",
-            "user instanceof EndpointImpl endpoint &&",
-            "user instanceof EndpointImpl endpoint\n"
-                + "          && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
-                + "          &&"),
+            "endpoint && endpoint.uses(lmr))",
+            "endpoint\n"
+                + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
+                + "              && endpoint.uses(lmr))"),
         Mistake.of(
             "T12",
             "a device that is lost stays open",
@@ -987,8 +1035,8 @@ final class Mistakes {
             "D04",
             "threads post at once",
             "Guard.java",
-            "    while (!HELD.compareAndSet(this, false, true)) {",
-            "    while (!HELD.compareAndSet(this, false, true) && spins < 0) {"),
+            "    while (!tryLock()) {",
+            "    while (!tryLock() && spins < 0) {"),
         Mistake.of(
             "D05",
             "no request is signaled if all are suppressed",

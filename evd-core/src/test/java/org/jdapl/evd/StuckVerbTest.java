@@ -9,8 +9,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.DrainReport;
@@ -31,6 +34,7 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +118,14 @@ class StuckVerbTest {
     return endpoint;
   }
 
+  private static void await(final CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   /** From here on the first call of a verb does not return. */
   private void hang(final String stuckVerb) {
     final AtomicBoolean first = new AtomicBoolean(true);
@@ -121,11 +133,7 @@ class StuckVerbTest {
         verb -> {
           if (verb.equals(stuckVerb) && first.getAndSet(false)) {
             stuck.countDown();
-            try {
-              go.await();
-            } catch (final InterruptedException e) {
-              throw new AssertionError(e);
-            }
+            await(go);
           }
           if (verb.equals("destroy_qp")) {
             destroyed.incrementAndGet();
@@ -217,5 +225,152 @@ class StuckVerbTest {
     assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(1L);
     assertThat(go.getCount()).isOne();
     assertThat(destroyed).hasValue(0);
+  }
+
+  /** A verb that could not be done is done again, before the device is closed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd", "destroy_cq"})
+  void required_T10_whatCouldNotBeDestroyedIsDestroyedBeforeTheDeviceIsClosed(final String verb)
+      throws InterruptedException {
+    createConnected();
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    final AtomicBoolean first = new AtomicBoolean(true);
+    provider.hook =
+        called -> {
+          if (called.equals(verb) && first.getAndSet(false)) {
+            throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "the test says no");
+          }
+          done.add(called);
+        };
+    ia.closeAbruptly(LONG);
+    assertThat(done).endsWith("close_device").contains(verb);
+  }
+
+  /** A call that creates something returns when all is over. */
+  @ParameterizedTest
+  @ValueSource(strings = {"create_cq", "create_qp", "reg_mr", "alloc_pd"})
+  void required_T10_whatIsCreatedTooLateIsDestroyed(final String verb) throws InterruptedException {
+    final Evd other = createEvd();
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    hang(verb);
+    final Consumer<String> hanging = provider.hook;
+    provider.hook =
+        called -> {
+          hanging.accept(called);
+          done.add(called);
+        };
+    final CompletableFuture<Void> creates =
+        CompletableFuture.runAsync(
+            () -> {
+              final ProtectionZone zone = verb.equals("alloc_pd") ? ia.createPz() : pz;
+              if (verb.equals("reg_mr")) {
+                zone.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+              } else {
+                ia.createEndpoint(zone, other, EndpointAttributes.defaults());
+              }
+            });
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    ia.closeAbruptly(SHORT);
+
+    go.countDown();
+
+    assertThat(creates).failsWithin(LONG);
+    final String destroys =
+        verb.replace("create_", "destroy_")
+            .replace("reg_mr", "dereg_mr")
+            .replace("alloc_", "dealloc_");
+    final long created = done.stream().filter(verb::equals).count();
+    assertThat(done.stream().filter(destroys::equals).count())
+        .as("%s in %s", destroys, done)
+        .isEqualTo(created + (verb.equals("reg_mr") || verb.equals("alloc_pd") ? 1 : 0));
+  }
+
+  /**
+   * What was posted is accepted, so it is an outcome of the close; or that says that it is not all.
+   */
+  @Test
+  void required_T02_aPostThatIsInProgressAtTheBoundIsNotLost() throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    evd.teardown();
+    hang("post_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    final DrainReport report = endpoint.closeAsync(SHORT).toCompletableFuture().join();
+    go.countDown();
+
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+    assertThat(report.complete() && report.requests().isEmpty()).isFalse();
+  }
+
+  @Test
+  void required_T10_aPostThatDoesNotReturnHoldsUpNoOtherRegionOfItsZone()
+      throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    final Endpoint other = createConnected();
+    final Lmr used = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+    hang("post_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    final Thread closes = new Thread(used::close, "closes a region");
+    closes.start();
+    while (closes.getState() != Thread.State.TIMED_WAITING) { // for the post
+      Thread.onSpinWait();
+    }
+
+    assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
+    pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()).buffer();
+
+    go.countDown();
+    closes.join();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
+  /** The peer may still write as long as the queue pair is not in the error state. */
+  @Test
+  void required_T10_aRegionStaysRegisteredWhileAQueuePairReachesIt() throws InterruptedException {
+    createConnected();
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    provider.hook =
+        called -> {
+          if (called.equals("modify_qp")) { // each time
+            await(go);
+          }
+          done.add(called);
+        };
+    ia.closeAbruptly(SHORT);
+    assertThat(done).doesNotContain("dereg_mr");
+
+    go.countDown();
+
+    while (!done.contains("close_device")) {
+      Thread.onSpinWait();
+    }
+    assertThat(done).containsSubsequence("modify_qp", "dereg_mr", "close_device");
+  }
+
+  /** That it stands is news too late, while its queue pair is being destroyed. */
+  @Test
+  void required_T09_noCallOfAnIdBeginsThatIsAboutToBeDestroyed() throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    hang("destroy_qp");
+    final Consumer<String> hanging = provider.hook;
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    provider.hook =
+        called -> {
+          hanging.accept(called);
+          done.add(called);
+        };
+    final CompletableFuture<DrainReport> close = endpoint.closeAsync(SHORT).toCompletableFuture();
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    done.clear();
+    provider.tell(CmEventType.ESTABLISHED, 0);
+    assertThat(close).succeedsWithin(LONG);
+    final CountDownLatch later = new CountDownLatch(1);
+    jdapl.reaper().execute(later::countDown); // behind what was asked for, by the next thread
+    assertThat(later.await(LONG.toSeconds(), SECONDS)).isTrue();
+    assertThat(done).doesNotContain("disconnect");
   }
 }
