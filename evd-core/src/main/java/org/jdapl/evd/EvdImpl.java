@@ -1155,7 +1155,7 @@ final class EvdImpl implements Evd {
         () -> {
           drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
-          merger.resumeAll(); // one before may have told of itself in vain, or waits for a timer
+          merger.resume(); // one before may have told of itself in vain
         });
   }
 

@@ -83,8 +83,8 @@ final class ExplorerMistakes {
             "T11",
             "a registration ends while a request uses it",
             "LmrImpl.java",
-            "      closed = user == null;\n    }\n    if (user != null) {",
-            "      closed = true;\n    }\n    if (user == this) {"),
+            "    closed = user == null;\n    if (user != null) {",
+            "    closed = true;\n    if (user == this) {"),
         Mistake.of(
             "T12",
             "the removal of a device leaves it open",

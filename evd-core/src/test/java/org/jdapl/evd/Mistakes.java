@@ -739,9 +739,9 @@ final class Mistakes {
         Mistake.of(
             "T02",
             "a queue that waits for its timer is not polled before its requests are given up",
-            "EvdImpl.java",
-            "merger.resumeAll(); // one before",
-            "merger.resume(); // one before"),
+            "EndpointDrain.java",
+            "      evd.control(evd.merger()::resumeAll);",
+            "      evd.control(evd.merger()::resume);"),
         Mistake.of(
                 "T03",
                 "a post is accepted after the close's marker",
@@ -814,8 +814,8 @@ final class Mistakes {
             "T09",
             "a queue pair is destroyed under a call of the connection manager",
             "Connection.java",
-            "    return inProgress.get() > 0;",
-            "    return false;"),
+            "    return inProgress.compareAndSet(0, NO_MORE);",
+            "    return true;"),
         Mistake.of(
             "T09",
             "the id is destroyed before its queue pair",

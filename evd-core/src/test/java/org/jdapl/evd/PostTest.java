@@ -40,6 +40,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What rides along with a post, posts from several threads, and posts in silence. */
 class PostTest {
 
+  /** It may be accepted: that it is open shows when the guard is free. */
+  @Test
+  void required_T02_aQueueIsNotGivenUpInTheMiddleOfAPost() {
+    final WorkQueue queue = new WorkQueue(false, new Counters(), 0, 1, 1);
+    queue.seal();
+    queue.lock();
+    assertThat(queue.abandon()).isFalse();
+    assertThat(queue.isDrained()).isFalse();
+    queue.unlock();
+    assertThat(queue.abandon()).isTrue();
+    assertThat(queue.isDrained()).isTrue();
+  }
+
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @Test
