@@ -22,6 +22,9 @@ import org.jdapl.verbs.VerbsException;
  * counted, and the fault happens at the {@code NTH}, counted from 1. {@code @3+} is the third and
  * all after it.
  *
+ * <p>It is planned, for a test. What a provider does wrong of itself is not one of these: evd-core
+ * counts that in its statistics, as {@code faults}, and logs it.
+ *
  * @param action what is done.
  * @param target a verb such as {@code post_send}, {@code any} for any verb, or a kind of event: see
  *     {@link Action}.
