@@ -222,7 +222,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public void notifyEstablished() {
-      call("notify");
+      call("rdma_notify");
     }
 
     @Override

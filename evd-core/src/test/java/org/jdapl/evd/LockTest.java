@@ -96,7 +96,7 @@ class LockTest {
         .contains("onEvent", "onRequest", "onTurnEnd", "onReady", "stage")
         .contains("create_cq", "create_qp", "alloc_pd", "reg_mr", "listen", "connect", "accept")
         .contains("post_send", "post_recv", "poll_cq", "req_notify_cq", "modify_qp", "reject")
-        .contains("disconnect", "notify", "destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd")
+        .contains("disconnect", "rdma_notify", "destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd")
         .contains("close_listener", "destroy_cq", "close_device");
   }
 

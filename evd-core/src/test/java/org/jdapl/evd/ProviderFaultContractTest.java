@@ -687,7 +687,7 @@ class ProviderFaultContractTest {
     }
 
     assertThat(seen).containsExactly(ConnectionEvent.Kind.ESTABLISHED, 7L);
-    assertThat(verbs.contains("notify")).as("the device is told").isNotEqualTo(whilePolling);
+    assertThat(verbs.contains("rdma_notify")).as("the device is told").isNotEqualTo(whilePolling);
   }
 
   // P04: verbs of the connection manager
@@ -718,7 +718,7 @@ class ProviderFaultContractTest {
         });
     bed.provider.ask();
     bed.settle();
-    bed.provider.refuse("notify");
+    bed.provider.refuse("rdma_notify");
 
     bed.provider.receive(0);
     bed.settle();

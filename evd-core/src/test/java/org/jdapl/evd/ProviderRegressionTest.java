@@ -23,7 +23,7 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
 
-/** Defects at the border to the provider that a review found, each as a test. By hand. */
+/** Defects at the border to the provider, each as a test. By hand. */
 class ProviderRegressionTest {
 
   private final HookedBed bed = new HookedBed();

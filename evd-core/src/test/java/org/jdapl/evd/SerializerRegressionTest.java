@@ -32,7 +32,7 @@ import org.jdapl.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Defects of the serializer that a review found, each as a test. By hand. */
+/** Defects of the serializer, each as a test. By hand. */
 class SerializerRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(5);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Defects between threads that a review found, each as a test. */
+/** Defects between threads, each as a test. */
 class ThreadsRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(60);

@@ -22,6 +22,9 @@ import org.jdapl.verbs.VerbsException;
  * counted, and the fault happens at the {@code NTH}, counted from 1. {@code @3+} is the third and
  * all after it.
  *
+ * <p>It is planned, for a test. What a provider does wrong of itself is not one of these: evd-core
+ * counts that in its statistics, as {@code faults}, and logs it.
+ *
  * @param action what is done.
  * @param target a verb such as {@code post_send}, {@code any} for any verb, or a kind of event: see
  *     {@link Action}.
@@ -177,9 +180,9 @@ public record Fault(Action action, String target, int nth, boolean onwards, Stri
     TIME_OR_NONE("nothing, or =TIME, such as 5ms or 20us"),
     ERRNO("=ERRNO, one of "),
     OUTCOME("=EVENT, one of "),
-    COUNT("=COUNT, a number"),
-    COUNT_OR_NONE("nothing, or =COUNT, a number"),
-    WRID_OR_NONE("nothing, or =WRID, a number of 64 bits"),
+    COUNT("=COUNT, a number of at most 9 digits"),
+    COUNT_OR_NONE("nothing, or =COUNT, a number of at most 9 digits"),
+    WRID_OR_NONE("nothing, or =WRID, a number of 64 bits, such as -7 or 0x1f"),
     TEXT("=TEXT, without a semicolon");
 
     private final String expected;
@@ -205,12 +208,12 @@ public record Fault(Action action, String target, int nth, boolean onwards, Stri
         case OUTCOME -> OUTCOMES.containsKey(text);
         case COUNT -> text.matches("[0-9]{1,9}");
         case COUNT_OR_NONE -> text.matches("[0-9]{0,9}");
-        case WRID_OR_NONE -> text.isEmpty() || isNumber(text);
+        case WRID_OR_NONE -> text.isEmpty() || isWrId(text);
         case TEXT -> !text.isBlank() && text.equals(text.strip()) && !text.contains(";");
       };
     }
 
-    private static boolean isNumber(final String text) {
+    private static boolean isWrId(final String text) {
       try {
         Long.decode(text);
         return true;
@@ -297,9 +300,14 @@ public record Fault(Action action, String target, int nth, boolean onwards, Stri
     return argument.isEmpty() ? 0 : Times.nanos(argument);
   }
 
-  /** The argument as a number; if there is none, another. */
-  long number(final long otherwise) {
-    return argument.isEmpty() ? otherwise : Long.decode(argument);
+  /** The argument as a count; 0 if there is none. */
+  int count() {
+    return argument.isEmpty() ? 0 : Integer.parseInt(argument);
+  }
+
+  /** The argument as a wr_id; -1 if there is none. */
+  long wrId() {
+    return argument.isEmpty() ? -1 : Long.decode(argument);
   }
 
   int errno() {

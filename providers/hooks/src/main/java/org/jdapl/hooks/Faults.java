@@ -415,7 +415,7 @@ public final class Faults extends Interposer {
     for (final Fault fault : now) {
       switch (fault.action()) {
         case NOTIFY -> notifyLater((FaultyQueue) self, fault);
-        case SILENCE -> object(result).eventsLeft = new AtomicInteger((int) fault.number(0));
+        case SILENCE -> object(result).eventsLeft = new AtomicInteger(fault.count());
         case MISREPORT -> {
           return fail(call, fault.errno(), "the plan says '" + fault + "'");
         }
@@ -555,7 +555,7 @@ public final class Faults extends Interposer {
       return call.proceed();
     }
     final WorkCompletions into = (WorkCompletions) call.arguments[0];
-    int max = (int) call.arguments[1];
+    long max = (int) call.arguments[1];
     for (final Fault fault : now) {
       switch (fault.action()) {
         case OVERFLOW -> overflow(queue);
@@ -564,15 +564,15 @@ public final class Faults extends Interposer {
             return 0;
           }
         }
-        case SURPLUS -> max += (int) fault.number(0);
+        case SURPLUS -> max += fault.count();
         default -> {} // done elsewhere
       }
     }
     checkNotOverflowed(call, queue);
-    int taken = pollHeld(queue, into, Math.min(max, into.capacity() - into.size()));
+    int taken = pollHeld(queue, into, (int) Math.min(max, into.capacity() - into.size()));
     for (final Fault fault : now) {
       if (fault.action() == Fault.Action.INVENT && into.size() < into.capacity()) {
-        into.add(fault.number(-1), WcStatus.SUCCESS, WcOpcode.RECV, 1, 0, 0, false, 0);
+        into.add(fault.wrId(), WcStatus.SUCCESS, WcOpcode.RECV, 1, 0, 0, false, 0);
         taken++;
       }
     }

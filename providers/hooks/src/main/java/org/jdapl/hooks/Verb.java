@@ -49,7 +49,7 @@ enum Verb {
   ACCEPT(CmRequest.class, "accept"),
   REJECT(CmRequest.class, "reject"),
   DISCONNECT(CmId.class, "disconnect"),
-  NOTIFY(CmId.class, "notifyEstablished"),
+  RDMA_NOTIFY(CmId.class, "notifyEstablished"),
   DESTROY_ID(CmId.class, "close");
 
   private static final Map<Method, Verb> BY_METHOD = new HashMap<>();

@@ -121,6 +121,12 @@ final class Bed {
     until(() -> false);
   }
 
+  /** As much as happens in so many steps. */
+  void settle(final int steps) {
+    final int[] left = {steps};
+    until(() -> left[0]-- <= 0);
+  }
+
   /** Lets time pass, in which everything happens that is due. */
   void pass(final long nanos) {
     final long end = now() + nanos;

@@ -33,7 +33,7 @@ class FaultPlanTest {
         "drop notification@3",
         "drop notification@1+",
         "delay established@2=5ms; duplicate device-fatal@1",
-        "refuse post_send@7=ENOMEM; misreport any@4=EIO",
+        "refuse post_send@7=ENOMEM; refuse rdma_notify@1=EIO; misreport any@4=EIO",
         "hang destroy_qp@2; hang destroy_qp@3=20us",
         "answer connect@1=unreachable; blind poll_cq@9; surplus poll_cq@1=4",
         "invent poll_cq@4; invent poll_cq@5=-7; garble failed-completion@1",

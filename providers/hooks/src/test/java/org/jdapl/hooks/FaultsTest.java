@@ -1,12 +1,19 @@
 package org.jdapl.hooks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.SharedReceiveQueue;
@@ -14,6 +21,7 @@ import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class FaultsTest {
 
@@ -220,6 +228,116 @@ class FaultsTest {
     bed.settle();
     assertThat(bed.poll(1)).hasSize(3);
     assertThat(bed.poll(8)).hasSize(2).last().isEqualTo(77L);
+  }
+
+  @Test
+  void shouldReadCountsWithLeadingZerosAsDecimal() {
+    final Bed bed = messages(new Bed("surplus poll_cq@1=08; silence create_qp@9=010"), 1);
+    assertThat(bed.faults.done()).as("%s", bed).hasSize(1);
+    assertThat(Fault.parse("surplus poll_cq@1=08").count()).isEqualTo(8);
+    assertThat(Fault.parse("silence create_qp@1=010").count()).isEqualTo(10);
+  }
+
+  @Test
+  void shouldReturnAllThereIsIfMoreIsAskedForThanAnIntHolds() {
+    final String many = "surplus poll_cq@1=999999999";
+    final Bed bed = new Bed(many + "; " + many + "; " + many);
+    bed.connect().settle();
+    bed.postRecv(1);
+    bed.postSend(2);
+    bed.settle();
+    assertThat(bed.poll(1)).as("%s", bed).hasSize(2);
+  }
+
+  /** Arguments at the ends of what a plan may have, and some that it may not. */
+  private static final List<String> ARGUMENTS =
+      List.of(
+          "",
+          "0",
+          "08",
+          "010",
+          "999999999",
+          "-7",
+          "0x1f",
+          Long.toString(Long.MIN_VALUE),
+          Long.toString(Long.MAX_VALUE),
+          "00ms",
+          "08us",
+          "86400s",
+          "999999999ns",
+          "999999999s",
+          "ENOMEM",
+          "unreachable",
+          "anything");
+
+  /** A verb that hangs needs threads; what a fabric is asked for is in its own language. */
+  private static final Set<Fault.Action> NOT_HERE =
+      EnumSet.of(Fault.Action.HANG, Fault.Action.FABRIC);
+
+  /** All there is to do to a target, as far as {@code parse} accepts it. */
+  private static List<String> accepted(final String target, final String nth) {
+    final List<String> accepted = new ArrayList<>();
+    for (final Fault.Action action : Fault.Action.values()) {
+      for (final String argument : ARGUMENTS) {
+        final String text =
+            action + " " + target + "@" + nth + (argument.isEmpty() ? "" : "=" + argument);
+        if (!NOT_HERE.contains(action) && isAccepted(text)) {
+          accepted.add(text);
+        }
+      }
+    }
+    return accepted;
+  }
+
+  private static boolean isAccepted(final String text) {
+    try {
+      FaultPlan.parse(text);
+      return true;
+    } catch (final IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private static Stream<String> targets() {
+    return Stream.of(
+            Stream.of("any", "notification", "completion", "failed-completion", "cm", "async"),
+            Stream.of(CmEventType.values()).map(Fault::word),
+            Stream.of(AsyncType.values()).map(Fault::word),
+            Stream.of(Verb.values()).map(Verb::toString))
+        .flatMap(each -> each);
+  }
+
+  @ParameterizedTest
+  @MethodSource("targets")
+  void shouldThrowOnlyWhatAVerbMayThrowWhateverThePlan(final String target) {
+    for (final String nth : List.of("1+", "2")) {
+      final List<String> faults = accepted(target, nth);
+      assertThat(faults).isNotEmpty();
+      for (final String fault : faults) {
+        for (final int copies : new int[] {1, 3, 10}) { // what several ask for adds up
+          final String plan = String.join("; ", Collections.nCopies(copies, fault));
+          assertThatCode(() -> use(plan)).as("'%s'", plan).doesNotThrowAnyException();
+        }
+      }
+    }
+  }
+
+  private static void use(final String plan) {
+    try {
+      final Bed bed = new Bed(plan);
+      bed.connect();
+      for (int i = 0; i < 3; i++) {
+        bed.postRecv(i);
+        bed.arm();
+        bed.postSend(i);
+        bed.settle(200);
+        bed.poll();
+      }
+      bed.close();
+      bed.settle(200);
+    } catch (final VerbsException e) {
+      assertThat(e).hasMessageContaining(" on "); // a verb that fails is what it was asked for
+    }
   }
 
   @Test

@@ -14,10 +14,10 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract over a device whose events come late, twice, or not at all, and with a trace. */
-class FaultsContractTest {
+class ContractUnderFaultsTest {
 
-  private static final String PLANS = "org.jdapl.evd.FaultsContractTest#plans";
-  private static final String ALL_PLANS = "org.jdapl.evd.FaultsContractTest#allPlans";
+  private static final String PLANS = "org.jdapl.evd.ContractUnderFaultsTest#plans";
+  private static final String ALL_PLANS = "org.jdapl.evd.ContractUnderFaultsTest#allPlans";
 
   /** A device, and what goes wrong there. */
   record Faulty(SimCase origin, String plan) {
