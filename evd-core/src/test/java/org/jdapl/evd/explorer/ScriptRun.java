@@ -722,7 +722,7 @@ final class ScriptRun {
         }
       }
       case ABORT -> {
-        if (!evd.isClosing() && !isExcused(evd.adapter)) {
+        if (!evd.isClosing() && !evd.adapter.closed && !isExcused(evd.adapter)) {
           fail("W04", evd + ": a wait was aborted");
         }
       }
