@@ -18,22 +18,23 @@ final class ExplorerMistakes {
             "    if (upcalls.get() > 0 && !late) {"),
         Mistake.of(
             "T03",
-            "the last marker lets a later post be accepted",
+            "a post is accepted behind the last marker",
             "WorkQueue.java",
-            "      sealed = closing;\n",
-            "      sealed = false;\n"),
+            "    sealed = true;\n",
+            "    sealed = false;\n"),
         Mistake.of(
             "M05",
             "a completion of a dead queue pair is handed out as one of a newer endpoint",
             "EndpointTable.java",
-            "endpoint != null && endpoint.tag() == tag ?",
-            "endpoint != null ?"),
+            "    return owner != null && owner.tag() == tag ? owner : null;",
+            "    return owner;"),
         Mistake.of(
             "T05",
             "the number of an endpoint is used again before it is drained",
             "EndpointDrain.java",
-            "      postMarkers();\n",
-            "      endpoint.ia().endpoints().free(endpoint.tag());\n      postMarkers();\n"),
+            "      connection.later(this::postMarkers);\n",
+            "      endpoint.ia().endpoints().free(endpoint.tag());\n"
+                + "      connection.later(this::postMarkers);\n"),
         Mistake.of(
             "T08",
             "a connection id is destroyed before its event is acknowledged",
