@@ -18,7 +18,8 @@ import org.jdapl.verbs.QueuePair;
 final class SharedReceives extends WorkQueue {
 
   private static final Duration BOUND_WHERE_NEVER_REPORTED = Duration.ofSeconds(2);
-  private static final Duration RETRY = Duration.ofMillis(1);
+  private static final Duration FIRST_RETRY = Duration.ofMillis(1);
+  private static final Duration LAST_RETRY = Duration.ofSeconds(1);
 
   /** In a slot: it is the shared queue's. */
   private static final int SHARED = 1 << 30;
@@ -32,6 +33,7 @@ final class SharedReceives extends WorkQueue {
 
   // Of the turn.
   private boolean polled;
+  private Duration retry = FIRST_RETRY;
   private long passed;
 
   SharedReceives(
@@ -96,7 +98,8 @@ final class SharedReceives extends WorkQueue {
       endpoint
           .ia()
           .reaper()
-          .schedule(RETRY, endpoint.drain().closed(), () -> evd.control(this::passMarkers));
+          .schedule(retry, endpoint.drain().closed(), () -> evd.control(this::passMarkers));
+      retry = retry.compareTo(LAST_RETRY) < 0 ? retry.multipliedBy(2) : LAST_RETRY;
       return;
     }
     while (passed < posted()) {

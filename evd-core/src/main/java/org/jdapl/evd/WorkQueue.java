@@ -69,6 +69,10 @@ class WorkQueue extends Guard {
   private boolean flushing;
   private boolean swept;
   private boolean drained;
+
+  /** From here to {@link #posted} requests were given up, and their queue pair may have them. */
+  private volatile long abandonedFrom = Long.MAX_VALUE;
+
   private SharedReceives receivesBeside;
   private final List<DrainReport.Request> report = new ArrayList<>(0);
 
@@ -275,7 +279,7 @@ class WorkQueue extends Guard {
   boolean uses(final LmrImpl lmr) {
     lock();
     try {
-      for (long position = completed; position < posted; position++) {
+      for (long position = Math.min(completed, abandonedFrom); position < posted; position++) {
         final int first = ((int) position & mask) * iov;
         for (int i = first; i < first + iov; i++) {
           if (lmrs[i] == lmr) {
@@ -424,8 +428,9 @@ class WorkQueue extends Guard {
         if ((flags[slot] & MARKER) == 0) {
           report(slot, DrainReport.Status.UNKNOWN);
         }
-        clear(slot);
+        contexts[slot] = null; // its regions stay in use: the queue pair is not destroyed yet
       }
+      abandonedFrom = completed;
       completed = posted;
       drained = true;
       return true;

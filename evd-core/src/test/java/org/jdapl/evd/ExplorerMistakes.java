@@ -2,10 +2,7 @@ package org.jdapl.evd;
 
 import java.util.stream.Stream;
 
-/**
- * Mistakes of teardown for the random consumers to find. The place for one with shared receive
- * queues, "an entry is lost", is here too.
- */
+/** Mistakes of teardown for the random consumers to find. */
 @SuppressWarnings("StringConcatToTextBlock") // code, a line a string
 final class ExplorerMistakes {
 
@@ -21,16 +18,16 @@ final class ExplorerMistakes {
             "    if (upcalls.get() > 0 && !late) {"),
         Mistake.of(
             "T03",
-            "the last marker lets a later post be accepted",
+            "a post is accepted behind the last marker",
             "WorkQueue.java",
             "    sealed = true;\n",
-            ""),
+            "    sealed = false;\n"),
         Mistake.of(
             "M05",
             "a completion of a dead queue pair is handed out as one of a newer endpoint",
             "EndpointTable.java",
-            "owner != null && owner.tag() == tag ?",
-            "owner != null ?"),
+            "    return owner != null && owner.tag() == tag ? owner : null;",
+            "    return owner;"),
         Mistake.of(
             "T05",
             "the number of an endpoint is used again before it is drained",
@@ -64,6 +61,30 @@ final class ExplorerMistakes {
                 + "    queue.complete(slot);\n"
                 + "    stash.release(entry);\n"
                 + "    to.set(view"),
+        Mistake.of(
+            "T02",
+            "a request is delivered and reported",
+            "Merger.java",
+            "    if (queue.isSwept()) {\n      sweep(queue, slot, entry);\n      return false;\n    }\n"
+                + "    handOut(",
+            "    if (queue.isSwept()) {\n"
+                + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
+                + "    }\n"
+                + "    handOut("),
+        Mistake.of(
+            "T05",
+            "an entry of a shared receive queue is lost: the endpoint that took it was closed",
+            "SharedReceives.java",
+            "      srq.complete(slot ^ SHARED);\n",
+            "      if (endpoint.state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
+                + "        srq.complete(slot ^ SHARED);\n"
+                + "      }\n"),
+        Mistake.of(
+            "E05",
+            "an entry of a shared receive queue is lost: a post that the device refused",
+            "SrqImpl.java",
+            "        complete(id & INDEX_MASK);\n",
+            "        slot.id.set(NOT_POSTED);\n"),
         Mistake.of(
             "M04",
             "DISCONNECTED comes twice",

@@ -96,6 +96,30 @@ class LmrTest {
     bed.lmr.close();
   }
 
+  /** Given up is not done: the device may still write into the memory. */
+  @Test
+  void required_T11_aRegionOfARequestThatWasGivenUpIsInUseUntilItsQueuePairIsDestroyed() {
+    final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutFlush(), 2);
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.settle();
+    bed.clock.advance(Duration.ofSeconds(1));
+
+    int turns = 0;
+    while (!bed.qp().isClosed()) {
+      assertInUse(bed.lmr, bed.endpoint.name());
+      bed.jdapl.turn();
+      assertThat(++turns).as("turns").isLessThan(100);
+    }
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+    assertThat(closed.join().requests())
+        .extracting(DrainReport.Request::status)
+        .containsExactly(DrainReport.Status.UNKNOWN, DrainReport.Status.UNKNOWN);
+    bed.lmr.close();
+  }
+
   @Test
   void required_T11_aRegionThatIsInUseIsUsedOnAndMayBeClosedByItsLastHandler() {
     final ScriptedBed bed =

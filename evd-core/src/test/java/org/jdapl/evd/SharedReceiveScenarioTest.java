@@ -35,6 +35,7 @@ import org.jdapl.evd.ScriptedDevice.Wc;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.LastWqe;
+import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -506,6 +507,25 @@ class SharedReceiveScenarioTest {
 
     assertThat(bed.seen).containsExactly(0L, 1L, 2L, ConnectionEvent.Kind.DISCONNECTED);
     assertReport(bed.close(LONG));
+  }
+
+  /** Each poll that was tried at once had its own timer, and each timer polled for ever. */
+  @Test
+  void required_T04_aCompletionQueueThatCannotBePolledIsPolledLessAndLessOften() {
+    final Bed bed = bed(LastWqe.REPORTED).enabled();
+    final int failures = 20_000;
+    for (int i = 0; i < failures; i++) {
+      bed.qp().recvCq().failPoll(() -> new VerbsException("poll_cq", "cq", VerbsException.EIO, ""));
+    }
+    bed.device.cmId(0).event(CmEventType.DISCONNECTED);
+    bed.device.lastWqe(bed.qp());
+    final long before = bed.evd.statistics().providerCalls();
+
+    for (int millis = 0; millis < 10_000; millis++) {
+      bed.pass(Duration.ofMillis(1));
+    }
+
+    assertThat(bed.evd.statistics().providerCalls() - before).isBetween(100L, 400L);
   }
 
   @Test

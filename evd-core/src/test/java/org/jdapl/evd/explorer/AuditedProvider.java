@@ -4,9 +4,11 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jdapl.verbs.Access;
@@ -35,6 +37,7 @@ import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.SgeList;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -161,6 +164,7 @@ final class AuditedProvider implements VerbsProvider {
     private final IdentityHashMap<Object, Audited<?>> byReal = new IdentityHashMap<>();
     private AsyncHandler handler;
     private Pair lastPair;
+    private Shared lastShared;
     private boolean lost;
     private long excusedFrom = Long.MAX_VALUE;
 
@@ -171,6 +175,11 @@ final class AuditedProvider implements VerbsProvider {
     /** The queue pair that was created last. */
     Pair lastPair() {
       return lastPair;
+    }
+
+    /** The shared receive queue that was created last. */
+    Shared lastShared() {
+      return lastShared;
     }
 
     /** Has it say that it is gone. */
@@ -238,6 +247,9 @@ final class AuditedProvider implements VerbsProvider {
           (type, element) -> {
             final Audited<?> own = byReal.get(element);
             lost |= type == AsyncType.DEVICE_FATAL;
+            if (own instanceof Shared shared && type == AsyncType.SRQ_LIMIT_REACHED) {
+              shared.limits++;
+            }
             callback(() -> to.onAsync(type, own == null ? element : own));
           });
     }
@@ -267,6 +279,15 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     @Override
+    public SharedReceiveQueue createSrq(
+        final ProtectionDomain pd, final int maxWr, final int maxSge) {
+      use("create_srq");
+      lastShared = new Shared(this, real.createSrq(((Domain) pd).real, maxWr, maxSge));
+      byReal.put(lastShared.real, lastShared);
+      return lastShared;
+    }
+
+    @Override
     public QueuePair createQp(final QpAttributes of) {
       use("create_qp");
       final Pair pair =
@@ -277,7 +298,7 @@ final class AuditedProvider implements VerbsProvider {
                       ((Domain) of.pd()).real,
                       ((Queue) of.sendCq()).real,
                       ((Queue) of.recvCq()).real,
-                      of.srq(),
+                      of.srq() == null ? null : ((Shared) of.srq()).real,
                       of.maxSendWr(),
                       of.maxRecvWr(),
                       of.maxSendSge(),
@@ -375,6 +396,10 @@ final class AuditedProvider implements VerbsProvider {
       for (final Audited<?> other : owner.open) {
         if (other instanceof Pair pair && pair.uses(real.lkey()) && !owner.isExcused()) {
           problems.accept(this + ": its registration ends while a request of " + pair + " uses it");
+        }
+        if (other instanceof Shared shared && shared.uses(real.lkey()) && !owner.isExcused()) {
+          problems.accept(
+              this + ": its registration ends while a receive of " + shared + " uses it");
         }
       }
     }
@@ -501,7 +526,84 @@ final class AuditedProvider implements VerbsProvider {
             break;
           }
         }
+        for (final Audited<?> other : owner.open) {
+          if (other instanceof Shared shared) {
+            shared.complete(wrId, into.qpNumber(i));
+          }
+        }
       }
+    }
+
+    @Override
+    void destroy() {
+      real.close();
+    }
+  }
+
+  private static List<Integer> lkeys(final SgeList list) {
+    final List<Integer> lkeys = new ArrayList<>();
+    for (int i = 0; i < list.sgeCount(); i++) {
+      lkeys.add(list.sgeLkey(i));
+    }
+    return lkeys;
+  }
+
+  /** A shared receive queue. */
+  final class Shared extends Audited<SharedReceiveQueue> implements SharedReceiveQueue {
+    private final Map<Long, List<Integer>> receives = new HashMap<>();
+    private final Map<Long, Integer> takers = new HashMap<>();
+    private long lastPosted;
+    private int limits;
+
+    private Shared(final Watched owner, final SharedReceiveQueue real) {
+      super(owner, real);
+    }
+
+    private boolean uses(final int lkey) {
+      return receives.values().stream().anyMatch(lkeys -> lkeys.contains(lkey));
+    }
+
+    private void complete(final long wrId, final int qpNumber) {
+      if (receives.remove(wrId) != null) {
+        takers.put(wrId, qpNumber);
+      }
+    }
+
+    /** The wr_id of the receive that was posted last. */
+    long lastPosted() {
+      return lastPosted;
+    }
+
+    /** Whether a completion said that a queue pair took a receive. */
+    boolean wasTakenBy(final Pair pair, final long wrId) {
+      return takers.getOrDefault(wrId, -1) == pair.number();
+    }
+
+    /** How many receives were posted of which no completion says that they are done. */
+    int left() {
+      return receives.size();
+    }
+
+    /** How often it said that few receives are left. */
+    int limits() {
+      return limits;
+    }
+
+    @Override
+    public int postRecv(final RecvRequest request) {
+      use("post_srq_recv");
+      final int errno = real.postRecv(request);
+      if (errno == 0) {
+        receives.put(request.wrId, lkeys(request));
+        lastPosted = request.wrId;
+      }
+      return errno;
+    }
+
+    @Override
+    public void armLimit(final int limit) {
+      use("modify_srq");
+      real.armLimit(limit);
     }
 
     @Override
@@ -518,11 +620,7 @@ final class AuditedProvider implements VerbsProvider {
     private long lastPosted;
 
     private void post(final long wrId, final SgeList list) {
-      final List<Integer> lkeys = new ArrayList<>();
-      for (int i = 0; i < list.sgeCount(); i++) {
-        lkeys.add(list.sgeLkey(i));
-      }
-      requests.add(new Posted(wrId, lkeys));
+      requests.add(new Posted(wrId, lkeys(list)));
       lastPosted = wrId;
     }
 

@@ -95,6 +95,10 @@ final class EndpointBook {
   final Endpoint endpoint;
   final AdapterBook adapter;
   final EvdBook connectEvd;
+
+  /** Where its receives are posted; null if it has its own. */
+  final SrqBook srq;
+
   private final ScriptRun run;
   private final AuditedProvider.Pair pair;
   private final Work receives;
@@ -105,6 +109,10 @@ final class EndpointBook {
 
   private boolean established;
   private ConnectionEvent.Kind end;
+
+  /** The place of the shared receive that was delivered last. */
+  private long lastShared = -1;
+
   private boolean closing;
   private boolean closed;
   private long deadline;
@@ -116,12 +124,14 @@ final class EndpointBook {
       final EvdBook receiveEvd,
       final EvdBook requestEvd,
       final EvdBook connectEvd,
+      final SrqBook srq,
       final int maxReceives,
       final int maxRequests) {
     this.run = run;
     this.adapter = adapter;
     this.endpoint = endpoint;
     this.connectEvd = connectEvd;
+    this.srq = srq;
     pair = adapter.device.lastPair();
     receives = new Work(Queue.RECEIVE, receiveEvd, maxReceives);
     requests = new Work(Queue.REQUEST, requestEvd, maxRequests);
@@ -215,12 +225,16 @@ final class EndpointBook {
       run.fail("E03", what + " came to " + evd);
     }
     if (evd == connectEvd && success && asked) {
-      if (!established) {
+      if (!established && end == null) {
         run.fail("M02", what + " succeeded before ESTABLISHED");
       }
       if (end != null && !run.isExcused(adapter) && evd.evd.statistics().overdueEnds() == 0) {
         run.fail("M03", what + " succeeded after " + end);
       }
+    }
+    if (work == receives && srq != null) {
+      onShared(event.cookie(), success, what + " (" + event.status() + ") was delivered");
+      return;
     }
     final Request request = work.requests.get(event.cookie());
     work.settle(event.cookie(), Fate.DELIVERED, what + " (" + event.status() + ") was delivered");
@@ -235,6 +249,20 @@ final class EndpointBook {
     }
     if (work.reporting) {
       run.fail("O4", what + " was delivered after the report");
+    }
+  }
+
+  /** Messages of one connection take shared receives in the order in which they were posted. */
+  private void onShared(final long cookie, final boolean success, final String how) {
+    final long index = srq.settle(cookie, pair, true, how);
+    if (receives.reporting) {
+      run.fail("O4", how + " after the report");
+    }
+    if (success && index >= 0) {
+      if (index < lastShared && !run.losesCompletions()) {
+        run.fail("O4", how + ": one that was posted later was delivered before");
+      }
+      lastShared = index;
     }
   }
 
@@ -270,7 +298,11 @@ final class EndpointBook {
   /** Its close is complete. */
   void onClosed(final DrainReport report) {
     closed = true;
-    final boolean excused = run.isExcused(adapter) || run.now() >= deadline;
+    final boolean late = run.now() >= deadline;
+    final boolean excused = run.isExcused(adapter) || late;
+    if (srq != null && (late || !report.complete())) {
+      srq.onLateReport();
+    }
     if (!report.complete()) {
       if (!excused) {
         run.fail("O12", endpoint + ": its close gave up");
@@ -281,7 +313,11 @@ final class EndpointBook {
       final String what = request + " of " + endpoint;
       final Work work = request.queue() == Queue.RECEIVE ? receives : requests;
       work.reporting = true;
-      work.settle(request.cookie(), Fate.REPORTED, what + " was reported");
+      if (work == receives && srq != null) {
+        srq.settle(request.cookie(), pair, false, what + " was reported");
+      } else {
+        work.settle(request.cookie(), Fate.REPORTED, what + " was reported");
+      }
       if (request.status() == DrainReport.Status.UNKNOWN && !excused && established) {
         run.fail("T02", what + ", though its close had time");
       }

@@ -9,6 +9,7 @@ import org.jdapl.hooks.FaultPlan;
 import org.jdapl.sim.SimModel;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
@@ -100,6 +101,10 @@ record Script(
     actions.add(Action.of(Call.LMR, 0, 0, 0));
     actions.add(Action.of(Call.LMR, 1, 0, 0));
     actions.add(Action.of(Call.PSP, random.nextInt(evds), 0, 0));
+    if (random.nextInt(3) == 0) {
+      actions.add(Action.of(Call.SRQ, 0, random.nextInt(64), 0));
+      actions.add(Action.of(Call.SRQ, 1, random.nextInt(64), 0));
+    }
     for (int i = 0; i < 4; i++) {
       actions.add(Action.of(Call.ENDPOINT, i, random.nextInt(64), random.nextInt(64)));
       for (int left = random.nextInt(3); left > 0; left--) {
@@ -120,6 +125,7 @@ record Script(
             .withHint(one(random, SimModel.Hint.values()))
             .withSecondArm(one(random, SecondArm.values()))
             .withSolicited(one(random, SolicitedSupport.values()))
+            .withLastWqe(one(random, LastWqe.values()))
             .withSweepsDestroyed(random.nextBoolean())
             .withReusesQpNumbers(random.nextInt(4) > 0)
             .withNativePollAndRearm(random.nextBoolean());
