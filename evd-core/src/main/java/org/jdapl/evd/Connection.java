@@ -343,8 +343,7 @@ final class Connection implements CmHandler {
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
-    later(
-        this::hangUp); // a task of its own: if it is stuck, the queue pair is stopped all the same
+    later(this::hangUp); // of its own: if it is stuck, the queue pair is stopped all the same
     later(this::flush);
   }
 

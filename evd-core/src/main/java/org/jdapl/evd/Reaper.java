@@ -171,7 +171,11 @@ final class Reaper implements Runnable {
   void watch() {
     final Throwable where = caller.isStuckAt();
     if (where != null) {
-      LOGGER.error("{}: a call of the provider does not return", name, where);
+      LOGGER.warn(
+          "{}: a call of the provider has not returned for more than {} ms; others go on without it",
+          name,
+          TimeUnit.NANOSECONDS.toMillis(STUCK_NANOS),
+          where);
       startCaller();
     }
   }

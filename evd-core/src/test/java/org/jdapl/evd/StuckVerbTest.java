@@ -201,7 +201,7 @@ class StuckVerbTest {
     assertThat(destroyed).as("its queue pair is not").hasValue(2);
     assertThat(log.toString(UTF_8))
         .as("where it is stuck")
-        .contains("a call of the provider does not return")
+        .contains("a call of the provider has not returned")
         .contains("modifyToError");
 
     go.countDown();
