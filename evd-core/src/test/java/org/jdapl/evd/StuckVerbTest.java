@@ -337,6 +337,8 @@ class StuckVerbTest {
         called -> {
           if (called.equals("modify_qp")) { // each time
             await(go);
+          } else if (called.equals("close_device") && !done.contains("dereg_mr")) {
+            throw new VerbsException(called, "hooked", VerbsException.EBUSY, "a region is there");
           }
           done.add(called);
         };
