@@ -275,7 +275,8 @@ final class EndpointBook {
   }
 
   private void connected(final ConnectionEvent.Kind kind) {
-    if (!asked) {
+    final boolean isMistaken = kind == ConnectionEvent.Kind.ESTABLISHED && pair.isMistaken();
+    if (!asked && !isMistaken) {
       run.fail("C02", kind + " of " + endpoint + ", which is not connected to anybody");
     }
     if (end != null) {
