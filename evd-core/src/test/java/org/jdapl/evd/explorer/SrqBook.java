@@ -47,7 +47,7 @@ final class SrqBook {
     if (closed) {
       run.fail("T03", srq + ": a receive was accepted after its close");
     }
-    if (open.size() >= srq.maxReceives() && !run.isUnsettled(this)) {
+    if (open() >= srq.maxReceives() && !run.isUnsettled(this)) {
       run.fail("E05", srq + ": more than " + srq.maxReceives() + " receives");
     }
     open.put(cookie, new Receive(lmr, posted++, shared.lastPosted()));
@@ -72,7 +72,13 @@ final class SrqBook {
   boolean uses(final Object lmr) {
     return !closed
         && !run.isUnsettled(this)
-        && open.values().stream().anyMatch(receive -> receive.lmr == lmr);
+        && open.values().stream()
+            .anyMatch(receive -> receive.lmr == lmr && !shared.wasLate(receive.wrId));
+  }
+
+  /** How many receives have no outcome, and may have one. */
+  private long open() {
+    return open.values().stream().filter(receive -> !shared.wasLate(receive.wrId)).count();
   }
 
   void watermark() {
