@@ -347,7 +347,7 @@ final class EndpointBook {
           "T01",
           endpoint + ": destroyed with " + pair.leftBehind() + " requests that may complete");
     }
-    if (!pair.isDestroyed()) {
+    if (!pair.isDestroyed() && !late) { // at its bound a close reports what is accounted for
       run.fail("T01", endpoint + ": closed, but its queue pair is not destroyed");
     }
   }
