@@ -45,6 +45,9 @@ final class EndpointDrain {
 
   private volatile boolean stopped;
 
+  /** Of the reaper: a call ends soon, or is stuck. */
+  private Duration retry = RETRY;
+
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
@@ -202,7 +205,8 @@ final class EndpointDrain {
         report();
       }
       final Reaper reaper = endpoint.ia().reaper();
-      reaper.schedule(late ? LATE_RETRY : RETRY, () -> reaper.execute(this::destroy));
+      reaper.schedule(retry, () -> reaper.execute(this::destroy));
+      retry = retry.compareTo(LATE_RETRY) < 0 ? retry.multipliedBy(2) : LATE_RETRY;
       return;
     }
     destroy(endpoint.qp()::close);

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -475,6 +476,9 @@ final class AuditedProvider implements VerbsProvider {
   private final class Queue extends Audited<CompletionQueue> implements CompletionQueue {
     private final Set<Pair> pairs = new LinkedHashSet<>();
 
+    /** Those that were destroyed, and this was seen empty since. */
+    private final Set<Pair> past = new LinkedHashSet<>();
+
     private Queue(final Watched owner, final CompletionQueue real) {
       super(owner, real);
     }
@@ -493,10 +497,13 @@ final class AuditedProvider implements VerbsProvider {
     public int poll(final WorkCompletions into, final int max) {
       use("poll_cq");
       final int before = into.size();
+      boolean isEmpty = false;
       try {
-        return real.poll(into, max);
+        final int found = real.poll(into, max);
+        isEmpty = found == 0;
+        return found;
       } finally {
-        polled(into, before);
+        polled(into, before, isEmpty);
       }
     }
 
@@ -511,14 +518,20 @@ final class AuditedProvider implements VerbsProvider {
         final WorkCompletions into, final int max, final ArmKind kind) {
       use("poll_and_rearm");
       final int before = into.size();
+      boolean isEmpty = false;
       try {
-        return real.pollAndRearm(into, max, kind);
+        final RearmOutcome outcome = real.pollAndRearm(into, max, kind);
+        isEmpty = into.size() == before;
+        return outcome;
       } finally {
-        polled(into, before);
+        polled(into, before, isEmpty);
       }
     }
 
-    private void polled(final WorkCompletions into, final int before) {
+    private void polled(final WorkCompletions into, final int before, final boolean isEmpty) {
+      if (isEmpty) {
+        pairs.stream().filter(Pair::isDestroyed).forEach(past::add);
+      }
       for (int i = before; i < into.size(); i++) {
         final long wrId = into.wrId(i);
         for (final Pair pair : pairs) {
@@ -527,10 +540,30 @@ final class AuditedProvider implements VerbsProvider {
           }
         }
         for (final Audited<?> other : owner.open) {
-          if (other instanceof Shared shared) {
-            shared.complete(wrId, into.qpNumber(i));
+          if (other instanceof Shared shared && shared.complete(wrId, into.qpNumber(i))) {
+            mayBeLate(shared, wrId, into.qpNumber(i));
           }
         }
+      }
+    }
+
+    /**
+     * A shared receive names a queue pair by its number alone. It may be a past one that still owes
+     * completions: a provider may hold them back, in order, and its marker has not come.
+     */
+    private void mayBeLate(final Shared shared, final long wrId, final int number) {
+      if (past.stream().noneMatch(pair -> pair.number() == number && pair.owes())) {
+        return;
+      }
+      boolean isNamed = false;
+      for (final Pair pair : pairs) {
+        if (!pair.isClosed() && pair.number() == number) {
+          pair.isMistaken = true;
+          isNamed = true;
+        }
+      }
+      if (!isNamed) {
+        shared.late.add(wrId);
       }
     }
 
@@ -552,6 +585,7 @@ final class AuditedProvider implements VerbsProvider {
   final class Shared extends Audited<SharedReceiveQueue> implements SharedReceiveQueue {
     private final Map<Long, List<Integer>> receives = new HashMap<>();
     private final Map<Long, Integer> takers = new HashMap<>();
+    private final Set<Long> late = new HashSet<>();
     private long lastPosted;
     private int limits;
 
@@ -563,10 +597,12 @@ final class AuditedProvider implements VerbsProvider {
       return receives.values().stream().anyMatch(lkeys -> lkeys.contains(lkey));
     }
 
-    private void complete(final long wrId, final int qpNumber) {
-      if (receives.remove(wrId) != null) {
+    private boolean complete(final long wrId, final int qpNumber) {
+      final boolean wasOpen = receives.remove(wrId) != null;
+      if (wasOpen) {
         takers.put(wrId, qpNumber);
       }
+      return wasOpen;
     }
 
     /** The wr_id of the receive that was posted last. */
@@ -577,6 +613,11 @@ final class AuditedProvider implements VerbsProvider {
     /** Whether a completion said that a queue pair took a receive. */
     boolean wasTakenBy(final Pair pair, final long wrId) {
       return takers.getOrDefault(wrId, -1) == pair.number();
+    }
+
+    /** Whether a receive completed when its queue pair was past: it is nobody's. */
+    boolean wasLate(final long wrId) {
+      return late.contains(wrId);
     }
 
     /** How many receives were posted of which no completion says that they are done. */
@@ -648,6 +689,7 @@ final class AuditedProvider implements VerbsProvider {
     private final Open sends = new Open();
     private final Open receives = new Open();
     private int leftBehind;
+    private boolean isMistaken;
 
     private Pair(final Watched owner, final QueuePair real) {
       super(owner, real);
@@ -670,6 +712,15 @@ final class AuditedProvider implements VerbsProvider {
     /** How many requests were open when it was destroyed. */
     int leftBehind() {
       return leftBehind;
+    }
+
+    private boolean owes() {
+      return !sends.requests.isEmpty() || !receives.requests.isEmpty();
+    }
+
+    /** Whether a late completion of a past queue pair with its number may count as its own. */
+    boolean isMistaken() {
+      return isMistaken;
     }
 
     boolean isDestroyed() {

@@ -47,7 +47,7 @@ final class SrqBook {
     if (closed) {
       run.fail("T03", srq + ": a receive was accepted after its close");
     }
-    if (open.size() >= srq.maxReceives() && !run.isUnsettled(this)) {
+    if (open() >= srq.maxReceives() && !run.isUnsettled(this)) {
       run.fail("E05", srq + ": more than " + srq.maxReceives() + " receives");
     }
     open.put(cookie, new Receive(lmr, posted++, shared.lastPosted()));
@@ -72,7 +72,13 @@ final class SrqBook {
   boolean uses(final Object lmr) {
     return !closed
         && !run.isUnsettled(this)
-        && open.values().stream().anyMatch(receive -> receive.lmr == lmr);
+        && open.values().stream()
+            .anyMatch(receive -> receive.lmr == lmr && !shared.wasLate(receive.wrId));
+  }
+
+  /** How many receives have no outcome, and may have one. */
+  private long open() {
+    return open.values().stream().filter(receive -> !shared.wasLate(receive.wrId)).count();
   }
 
   void watermark() {
@@ -86,7 +92,8 @@ final class SrqBook {
   // What it is told.
 
   /**
-   * A receive was accounted for at an endpoint.
+   * A receive was accounted for at an endpoint. When its device is lost an endpoint is closed by
+   * the core, as is its queue; the report is kept until the consumer closes the endpoint.
    *
    * @return its place among those that were posted; -1 if it is not open.
    */
@@ -102,7 +109,8 @@ final class SrqBook {
           how + ": it is not open at " + srq + ", " + open.keySet());
       return -1;
     }
-    if (closed) {
+    final boolean isKeptReport = !delivered && adapter.device.isLost();
+    if (closed && !isKeptReport) {
       run.fail("O3", how + ": " + srq + " is closed");
     }
     if (delivered && !shared.wasTakenBy(pair, receive.wrId)) {
