@@ -3,10 +3,8 @@ package org.jdapl.evd;
 import java.time.Duration;
 import java.util.PriorityQueue;
 import java.util.Queue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -66,17 +64,11 @@ final class Reaper implements Runnable {
     @Override
     public void run() {
       while (caller == this && !stopped) {
-        final Runnable task = nextTask();
-        if (task != null) {
-          beganNanos = clock.nanoTime();
-          busy = Thread.currentThread();
-          try {
-            Reaper.this.run(task);
-          } catch (final VirtualMachineError e) {
-            // Even its message had no room. It goes on: closes wait for it.
-          } finally {
-            busy = null;
-          }
+        final Runnable task = tasks.poll();
+        if (task == null) {
+          sleep();
+        } else {
+          call(task);
         }
       }
       if (caller != this) {
@@ -84,12 +76,25 @@ final class Reaper implements Runnable {
       }
     }
 
-    private Runnable nextTask() {
+    private void call(final Runnable task) {
+      beganNanos = clock.nanoTime();
+      busy = Thread.currentThread();
       try {
-        return tasks.poll(LONGEST_SLEEP, TimeUnit.NANOSECONDS);
-      } catch (final InterruptedException e) {
-        return null; // a task left it
+        Reaper.this.run(task);
+      } catch (final VirtualMachineError e) {
+        // Even its message had no room. It goes on: closes wait for it.
+      } finally {
+        busy = null;
       }
+    }
+
+    /** As for timers. */
+    private void sleep() {
+      waiting.set(Thread.currentThread());
+      if (tasks.isEmpty() && !stopped) {
+        LockSupport.parkNanos(this, LONGEST_SLEEP);
+      }
+      waiting.set(null);
     }
 
     /** Where it is stuck, or null. */
@@ -112,10 +117,11 @@ final class Reaper implements Runnable {
   private final String name;
   private final NanoClock clock;
 
-  private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+  private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Queue<Timer> newTimers = new ConcurrentLinkedQueue<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
+  private final AtomicReference<Thread> waiting = new AtomicReference<>();
   private long timerOrder;
   private ThreadFactory threads;
 
@@ -155,8 +161,8 @@ final class Reaper implements Runnable {
   /** Ends the threads, as soon as their tasks return. From any thread. */
   void stop() {
     stopped = true;
-    tasks.add(() -> {}); // wakes one that waits
-    wake();
+    wake(waiting);
+    wake(sleeper);
   }
 
   /**
@@ -165,6 +171,7 @@ final class Reaper implements Runnable {
    */
   void execute(final Runnable task) {
     tasks.add(task);
+    wake(waiting);
   }
 
   /** If a task is stuck, has others done by another thread. By a timer. */
@@ -199,7 +206,7 @@ final class Reaper implements Runnable {
 
   private void add(final Timer timer) {
     newTimers.add(timer);
-    wake();
+    wake(sleeper);
   }
 
   /** Whether this thread is a reaper's, and so must not wait for one. */
@@ -290,7 +297,7 @@ final class Reaper implements Runnable {
     sleeper.set(null);
   }
 
-  private void wake() {
+  private static void wake(final AtomicReference<Thread> sleeper) {
     final Thread asleep = sleeper.getAndSet(null);
     if (asleep != null) {
       LockSupport.unpark(asleep);

@@ -112,6 +112,7 @@ final class ScriptRun {
   private final SteppedClock clock;
   private final AuditedProvider provider;
   private final Jdapl jdapl;
+  private final List<InterfaceAdapter> opened = new ArrayList<>();
   private final List<AdapterBook> adapters = new ArrayList<>();
   private final List<EvdBook> evds = new ArrayList<>();
   private final List<EndpointBook> endpoints = new ArrayList<>();
@@ -172,6 +173,8 @@ final class ScriptRun {
   private String run() {
     try {
       if (!open()) {
+        opened.forEach(adapter -> adapter.closeAbruptly(CLOSE_BOUND));
+        jdapl.close();
         return problem;
       }
       for (final Action action : script.actions()) {
@@ -213,6 +216,7 @@ final class ScriptRun {
               "open",
               () -> {
                 final InterfaceAdapter adapter = jdapl.open();
+                opened.add(adapter); // what is made of it may be refused
                 final AuditedProvider.Watched device =
                     provider.devices().get(provider.devices().size() - 1);
                 adapters.add(new AdapterBook(adapter, device));
