@@ -93,8 +93,6 @@ final class RaceBed {
   private final Queue<CompletableFuture<DrainReport>> closes = new ConcurrentLinkedQueue<>();
   private final Queue<CompletableFuture<DrainReport>> endpointCloses =
       new ConcurrentLinkedQueue<>();
-  private final AtomicInteger enablings = new AtomicInteger();
-  private volatile boolean oneEnables;
   private volatile boolean mayHoldBack;
   private volatile boolean endpointClosed;
   private volatile boolean moved;
@@ -229,11 +227,6 @@ final class RaceBed {
           e.type() == ReturnType.INVALID_STATE || e.type() == ReturnType.INVALID_HANDLE,
           "dequeue threw " + e);
     }
-  }
-
-  /** From here on one thread at a time enables, and nobody disables. */
-  void oneEnables() {
-    oneEnables = true;
   }
 
   /** Waits for an event; where an upcall may start, or another thread waits, it is refused. */
@@ -378,7 +371,6 @@ final class RaceBed {
   /** A handler that was enabled once. */
   private abstract class Enabled {
     private final int limit;
-    private final int enabling = enablings.incrementAndGet();
     private final AtomicInteger inside = new AtomicInteger();
     private volatile boolean ended;
 
@@ -392,10 +384,6 @@ final class RaceBed {
       check(
           before < (limit == 0 ? 1 : EXCLUSIVE), "an upcall that runs alone began beside another");
       check(!ended, "an upcall began after the teardown or close");
-      final boolean isSet = (evd.policy() == UpcallPolicy.MANY) == (limit > 0);
-      check(
-          isSet || !oneEnables || enabling != enablings.get(),
-          "an upcall began before its policy was set");
       check(Dispatcher.isCurrent(), "an upcall runs on " + Thread.currentThread());
     }
 
