@@ -90,6 +90,7 @@ final class Reaper implements Runnable {
 
     /** As for timers. */
     private void sleep() {
+      final boolean unused = Thread.interrupted(); // left by a call, it would end every sleep
       waiting.set(Thread.currentThread());
       if (tasks.isEmpty() && !stopped) {
         LockSupport.parkNanos(this, LONGEST_SLEEP);
@@ -290,6 +291,7 @@ final class Reaper implements Runnable {
    * The sleeper announces itself, then looks once more; who brings work looks for a sleeper after.
    */
   private void sleep() {
+    final boolean unused = Thread.interrupted();
     sleeper.set(Thread.currentThread());
     if (newTimers.isEmpty() && !stopped) {
       LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));
