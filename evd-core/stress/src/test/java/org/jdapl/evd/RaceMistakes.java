@@ -36,15 +36,15 @@ final class RaceMistakes {
         known("U05", "NOTIFY goes on telling", "NOTIFY x NOTIFY"),
         known("U05", "MANY runs one more than its limit", "MANY x TURN"),
         known("U05", "teardown does not wait for the running upcall", "TEARDOWN x TEARDOWN"),
-        known("U09", "a queued upcall runs although", "POLICY x TEARDOWN"),
-        known("T07", "closes its completion queues there", "CLOSE x CLOSE"));
+        known("U09", "a queued upcall runs although", "POLICY x TEARDOWN"));
   }
 
-  /** Those of {@link Mistakes} that schedules by priorities show. */
+  /** Those that schedules by priorities show. */
   static Stream<Planted> byPriorities() {
     return Stream.of(
         known("U03", "going idle forgets what was signalled since", "SIGNAL x SIGNAL"),
-        known("A03", "is swallowed by a plain store", "SIGNAL x SIGNAL"));
+        known("A03", "is swallowed by a plain store", "SIGNAL x SIGNAL"),
+        known("T07", "closes its completion queues there", "CLOSE x CLOSE"));
   }
 
   private static Planted known(final String rule, final String story, final String race) {
@@ -68,12 +68,6 @@ final class RaceMistakes {
                     "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);"),
                 new Edit(
                     "EvdImpl.java", "    resume();\n    return false;\n", "    return true;\n"))),
-        planted(
-            "a turn takes the handler of a policy that is not set yet",
-            "POLICY x TURN",
-            "EvdImpl.java",
-            "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
-            "return events;"),
         planted(
             "two take the turn: TAKE does not look whether it is held",
             "DEQUEUE x DEQUEUE",
