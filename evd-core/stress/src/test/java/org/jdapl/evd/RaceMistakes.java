@@ -39,7 +39,7 @@ final class RaceMistakes {
         known("U09", "a queued upcall runs although", "POLICY x TEARDOWN"));
   }
 
-  /** Those that schedules by priorities show. */
+  /** Those of {@link Mistakes} that schedules by priorities show. */
   static Stream<Planted> byPriorities() {
     return Stream.of(
         known("U03", "going idle forgets what was signalled since", "SIGNAL x SIGNAL"),
