@@ -212,10 +212,16 @@ final class RaceMistakes {
             "more tokens than EVDs at \" + evd);\n    }\n    wakeOne();",
             "more tokens than EVDs at \" + evd);\n    }"),
         planted(
-            "the reaper does not look once more before it sleeps",
+            "the reaper does not look for timers once more before it sleeps",
             "TASK x SLEEP",
             "Reaper.java",
             "if (newTimers.isEmpty() && !stopped) {",
+            "if (!stopped) {"),
+        planted(
+            "the reaper does not look for tasks once more before it sleeps",
+            "TASK x SLEEP",
+            "Reaper.java",
+            "if (tasks.isEmpty() && !stopped) {",
             "if (!stopped) {"));
   }
 

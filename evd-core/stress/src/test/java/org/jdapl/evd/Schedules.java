@@ -28,6 +28,10 @@ final class Schedules implements AutoCloseable {
               "Reaper.java",
               "LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));",
               "LockSupport.park(this);"),
+          new Edit(
+              "Reaper.java",
+              "LockSupport.parkNanos(this, LONGEST_SLEEP);",
+              "LockSupport.park(this);"),
           new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"),
           new Edit(
               "Jdapl.java",

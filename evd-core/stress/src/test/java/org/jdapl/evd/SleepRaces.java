@@ -22,7 +22,7 @@ final class SleepRaces {
 
   private SleepRaces() {}
 
-  /** The reaper alone. */
+  /** The reaper alone, with a timer and a task. */
   static void task() {
     final Reaper reaper = new Reaper("reaper", new HandClock());
     final List<Thread> loops = new CopyOnWriteArrayList<>();
@@ -32,8 +32,9 @@ final class SleepRaces {
           loops.add(thread);
           return thread;
         });
-    final CountDownLatch done = new CountDownLatch(1);
+    final CountDownLatch done = new CountDownLatch(2);
     reaper.schedule(0, done::countDown);
+    reaper.execute(done::countDown);
     try {
       done.await();
       reaper.stop();
