@@ -1,6 +1,7 @@
 package org.jdapl.dat;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
@@ -79,8 +80,10 @@ public interface InterfaceAdapter extends DatObject {
    * connects, receives may be posted.
    *
    * @param pz the zone whose memory it may use.
-   * @param receiveEvd gets completions of receives; must take DTO.
-   * @param requestEvd gets completions of all else; must take DTO.
+   * @param receiveEvd gets completions of receives; must take DTO. May be null if the attributes
+   *     say 0 receives.
+   * @param requestEvd gets completions of all else; must take DTO. May be null if the attributes
+   *     say 0 requests.
    * @param connectEvd gets what happens to the connection; must take CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
@@ -165,6 +168,41 @@ public interface InterfaceAdapter extends DatObject {
    *     of another adapter, or does not take the stream.
    */
   PublicServicePoint createPsp(long connQual, Evd evd);
+
+  /**
+   * Listens for connection requests where nobody does yet (dat_psp_create_any); else as {@link
+   * #createPsp(long, Evd)}.
+   *
+   * @param evd gets the requests; must take CONNECTION_REQUEST.
+   * @return the service point; {@link ServicePoint#connQual} says where it listens.
+   * @throws DatException as the other one.
+   */
+  PublicServicePoint createPsp(Evd evd);
+
+  /**
+   * Listens for one connection request, for one endpoint (dat_rsp_create). The endpoint, which must
+   * be UNCONNECTED, is RESERVED until the request comes.
+   *
+   * @param connQual where to listen, 1 to 65535 on most transports.
+   * @param endpoint whom the request is for.
+   * @param evd gets the request; must take CONNECTION_REQUEST.
+   * @return the service point, which is closed by itself when the request comes.
+   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_HANDLE (EP) if the endpoint is
+   *     closed or of another adapter; INVALID_STATE with its state if it is not UNCONNECTED.
+   */
+  ReservedServicePoint createRsp(long connQual, Endpoint endpoint, Evd evd);
+
+  /**
+   * Listens for connection requests at an address and a port (dat_csp_create); to be asked by
+   * {@link Endpoint#commonConnect}.
+   *
+   * @param at the address of this adapter, or the wildcard, and the port; 0 for any.
+   * @param evd gets the requests; must take CONNECTION_REQUEST.
+   * @return the service point.
+   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_PARAMETER (INVALID_ARG1) if the
+   *     address is null or not resolved; INVALID_ADDRESS if it is not one of this adapter.
+   */
+  CommonServicePoint createCsp(InetSocketAddress at, Evd evd);
 
   /**
    * How many objects are open, and what the adapter's open EVDs and their dispatchers counted so

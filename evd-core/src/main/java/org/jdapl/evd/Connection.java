@@ -10,10 +10,12 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.evd.EndpointMachine.Trigger;
+import org.jdapl.evd.EndpointStates.Trigger;
+import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -24,24 +26,40 @@ import org.jdapl.verbs.VerbsException;
  * The connection of an endpoint: its states, and the gate that orders its events against the
  * endpoint's completions on a shared EVD.
  *
- * <p>What happens to the connection moves the {@link EndpointMachine} where it happens, on any
+ * <p>What happens to the connection moves its {@link EndpointStates} where it happens, on any
  * thread, and puts an event into the lane of the connect EVD. The provider is only called back by
  * the consumer's calls, in turns, and by the reaper. The fields of the gate are confined to the
  * holder of the connect EVD's turn.
  */
 final class Connection implements CmHandler {
 
+  /**
+   * Where a peer listens.
+   *
+   * @param address its address.
+   * @param connQual where there.
+   */
+  record Peer(InetAddress address, long connQual) {}
+
   private static final int NO_MORE = Integer.MIN_VALUE / 2;
 
-  private final EndpointImpl endpoint;
+  private final Incarnation endpoint;
   private final EvdImpl evd;
-  private final EndpointAttributes attributes;
-  private final EndpointMachine machine = new EndpointMachine();
+  private final Machine<EndpointState, Trigger> machine =
+      EndpointStates.TABLE.startIn(EndpointState.UNCONNECTED);
 
   private volatile CmId cmId;
 
   /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
+  /** The service point it is reserved for, and the request that came there and waits. */
+  private volatile RspImpl reservedFor;
+
+  private volatile CrImpl reservedRequest;
+
+  /** Whom the consumer asked for a connection, and where; null on the passive side. */
+  private volatile Peer asked;
 
   private volatile boolean passive;
   private volatile boolean broken;
@@ -57,10 +75,9 @@ final class Connection implements CmHandler {
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
-  Connection(final EndpointImpl endpoint, final EvdImpl evd, final EndpointAttributes attributes) {
+  Connection(final Incarnation endpoint, final EvdImpl evd) {
     this.endpoint = endpoint;
     this.evd = evd;
-    this.attributes = attributes;
   }
 
   EndpointState state() {
@@ -68,7 +85,7 @@ final class Connection implements CmHandler {
   }
 
   private Bounds bounds() {
-    return attributes.bounds();
+    return endpoint.attributes().bounds();
   }
 
   /** Whether an EVD gets the events of this connection. */
@@ -78,40 +95,48 @@ final class Connection implements CmHandler {
 
   // The consumer's calls.
 
+  /**
+   * Connects.
+   *
+   * @param argument the number of the timeout among the call's arguments; the private data follows.
+   */
   void connect(
-      final InetAddress remote,
-      final long connQual,
+      final Peer peer,
       final Duration timeout,
-      final ByteBuffer privateData) {
-    if (remote == null) {
-      throw Misuse.argument(1, endpoint.name() + ".connect: the remote address is null");
-    }
-    if (connQual < 0) {
-      throw Misuse.argument(2, endpoint.name() + ".connect: connection qualifier " + connQual);
-    }
+      final ByteBuffer privateData,
+      final String call,
+      final int argument) {
     if (timeout == null || timeout.isZero() || timeout.isNegative()) {
-      throw Misuse.argument(
-          3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
+      throw Misuse.argument(argument, call + ": timeout " + timeout + " is not positive");
     }
     final CmParameters parameters =
-        parameters(privateData, endpoint.ia().device().limits().connectPrivateData(), 4, "connect");
+        parameters(
+            privateData,
+            endpoint.ia().device().limits().connectPrivateData(),
+            argument + 1,
+            call);
     enter();
     try {
       move(Trigger.CONNECT, "connect");
-      askFor(remote, connQual, parameters);
+      asked = peer;
+      askFor(peer, parameters);
     } finally {
       exit();
     }
     schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
-  private void askFor(
-      final InetAddress remote, final long connQual, final CmParameters parameters) {
+  private void askFor(final Peer peer, final CmParameters parameters) {
     try {
-      cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
+      cmId =
+          endpoint
+              .ia()
+              .device()
+              .connect(endpoint.qp(), peer.address(), peer.connQual(), parameters, this);
     } catch (final VerbsException e) {
       machine.move(Trigger.CONNECT_FAILED);
-      throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
+      throw Misuse.failed(
+          endpoint.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
     } catch (final RuntimeException | Error e) {
       machine.move(Trigger.CONNECT_FAILED);
       throw e;
@@ -121,31 +146,81 @@ final class Connection implements CmHandler {
     }
   }
 
+  /** Whom the consumer asked for a connection; null if nobody yet. */
+  Peer asked() {
+    return asked;
+  }
+
+  /** What can be changed without another queue pair is. */
+  void modify(final EndpointParameters parameters) {
+    switch (machine.state()) {
+      case UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING -> endpoint.parameters(parameters);
+      default -> throw wrongState("modify");
+    }
+  }
+
+  // Reserved for a service point.
+
+  void reserve(final RspImpl servicePoint) {
+    reservedFor = servicePoint;
+    move(Trigger.RESERVE, "createRsp");
+  }
+
+  void unreserve() {
+    machine.move(Trigger.UNRESERVE);
+  }
+
+  /** A request came there: false if the endpoint is not reserved any more. */
+  boolean request(final CrImpl request) {
+    reservedRequest = request;
+    return machine.move(Trigger.REQUEST) != null;
+  }
+
+  /** That request found no room in its EVD. */
+  void requestLost() {
+    machine.move(Trigger.REQUEST_LOST);
+  }
+
+  /** A request was rejected, or handed to another service point. */
+  void rejected(final CrImpl request) {
+    if (reservedRequest == request) {
+      machine.move(Trigger.REJECT);
+    }
+  }
+
   /** Accepts a request; the caller knows that it was not answered. */
   void accept(final CrImpl request, final ByteBuffer privateData) {
     final CmParameters parameters =
-        parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, "accept");
+        parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, request.name() + ".accept");
     enter();
     try {
-      move(Trigger.ACCEPT, "accept");
+      if (machine.state() == EndpointState.PASSIVE_CONNECTION_PENDING
+          && request != reservedRequest) {
+        throw wrongState("accept");
+      }
+      final Trigger undo =
+          move(Trigger.ACCEPT, "accept") == EndpointState.UNCONNECTED
+              ? Trigger.ACCEPT_FAILED
+              : Trigger.RESERVED_ACCEPT_FAILED;
       passive = true;
-      answer(request, parameters);
+      answer(request, parameters, undo);
     } finally {
       exit();
     }
     schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
-  private void answer(final CrImpl request, final CmParameters parameters) {
+  private void answer(
+      final CrImpl request, final CmParameters parameters, final Trigger undo) {
     try {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
     } catch (final VerbsException e) {
       passive = false;
-      machine.move(Trigger.ACCEPT_FAILED);
+      machine.move(undo);
       throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
     } catch (final RuntimeException | Error e) {
       passive = false;
-      machine.move(Trigger.ACCEPT_FAILED);
+      machine.move(undo);
       throw e;
     }
     if (isOver()) {
@@ -156,7 +231,8 @@ final class Connection implements CmHandler {
   private CmParameters parameters(
       final ByteBuffer privateData, final int limit, final int argument, final String call) {
     final ByteBuffer data =
-        PrivateData.checked(privateData, limit, argument, endpoint.name() + "." + call);
+        PrivateData.checked(privateData, limit, argument, call);
+    final EndpointAttributes attributes = endpoint.attributes();
     return new CmParameters(
         data,
         attributes.rdmaReadsIn(),
@@ -165,16 +241,18 @@ final class Connection implements CmHandler {
         attributes.rnrRetryCount());
   }
 
-  private void move(final Trigger trigger, final String call) {
-    if (machine.move(trigger) == null) {
-      throw machine.state() == EndpointState.CLOSED
+  private EndpointState move(final Trigger trigger, final String call) {
+    final EndpointState before = machine.move(trigger);
+    if (before == null) {
+      throw endpoint.endpoint().state() == EndpointState.CLOSED
           ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
           : wrongState(call);
     }
+    return before;
   }
 
   DatException wrongState(final String call) {
-    final EndpointState state = machine.state();
+    final EndpointState state = endpoint.endpoint().state(); // it may be between two resets
     if (state == EndpointState.CLOSED) {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
@@ -184,6 +262,8 @@ final class Connection implements CmHandler {
           case UNCONNECTED -> ReturnSubtype.INVALID_STATE_EP_UNCONNECTED;
           case COMPLETION_PENDING -> ReturnSubtype.INVALID_STATE_EP_COMPLPENDING;
           case ACTIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_ACTCONNPENDING;
+          case RESERVED -> ReturnSubtype.INVALID_STATE_EP_RESERVED;
+          case PASSIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_PASSCONNPENDING;
           case CONNECTED -> ReturnSubtype.INVALID_STATE_EP_CONNECTED;
           case DISCONNECT_PENDING -> ReturnSubtype.INVALID_STATE_EP_DISCPENDING;
           case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
@@ -196,14 +276,15 @@ final class Connection implements CmHandler {
     if (how == null) {
       throw Misuse.argument(1, endpoint.name() + ".disconnect: how is null");
     }
-    final EndpointState state = machine.state();
+    final EndpointState state = endpoint.endpoint().state();
     if (state == EndpointState.DISCONNECTED) {
       return;
     }
-    if (state == EndpointState.UNCONNECTED || state == EndpointState.CLOSED) {
-      throw state == EndpointState.CLOSED
-          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, "disconnect")
-          : wrongState("disconnect");
+    if (state == EndpointState.CLOSED) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, "disconnect");
+    }
+    if (!isConnecting(state)) {
+      throw wrongState("disconnect");
     }
     if (how == Endpoint.Disconnect.ABRUPT
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
@@ -223,7 +304,7 @@ final class Connection implements CmHandler {
       return !endpoint.requests().isIdle()
           && endpoint.requests().postMarker(endpoint.qp(), false) == 0;
     } catch (final RuntimeException e) {
-      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
       return false;
     }
   }
@@ -284,6 +365,19 @@ final class Connection implements CmHandler {
     } else if (isOver()) {
       later(this::hangUp); // too late: the peer must not stay connected
     }
+  }
+
+  /** Whether there is a connection to be ended. */
+  private static boolean isConnecting(final EndpointState state) {
+    return switch (state) {
+      case ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED, DISCONNECT_PENDING -> true;
+      default -> false;
+    };
+  }
+
+  /** Whether an event that ends the connection was put into the lane in a state, or before. */
+  static boolean isEndExpected(final EndpointState before) {
+    return before == EndpointState.DISCONNECTED || isConnecting(before);
   }
 
   private boolean isOver() {
@@ -395,7 +489,7 @@ final class Connection implements CmHandler {
       try {
         id.notifyEstablished();
       } catch (final RuntimeException | Error e) { // the connection stands all the same
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -529,7 +623,7 @@ final class Connection implements CmHandler {
         evd.control(this::openGate);
       }
     } catch (final RuntimeException | Error e) {
-      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint.endpoint(), "failed: " + e, e);
       evd.control(this::openGate);
     }
   }
@@ -574,14 +668,15 @@ final class Connection implements CmHandler {
   /**
    * The consumer closes the endpoint.
    *
-   * @return its state before: unless it was UNCONNECTED, an event that ends the connection has been
-   *     or is being put into the lane; null if the endpoint is closed already.
+   * @return its state before; null if it is closed already.
    */
   EndpointState close() {
     final EndpointState before = machine.move(Trigger.CLOSE);
-    if (before != null
-        && before != EndpointState.UNCONNECTED
-        && before != EndpointState.DISCONNECTED) {
+    if (before == EndpointState.RESERVED) {
+      later(reservedFor::withdraw);
+    } else if (before == EndpointState.PASSIVE_CONNECTION_PENDING) {
+      later(reservedRequest::close);
+    } else if (before != null && isConnecting(before)) {
       endByConsumer(Trigger.CLOSE);
     }
     return before;
@@ -594,7 +689,7 @@ final class Connection implements CmHandler {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -626,7 +721,7 @@ final class Connection implements CmHandler {
   }
 
   private void drop(final ConnectionEventImpl event, final List<Event> into) {
-    event.handOut(evd, endpoint, -1);
+    event.handOut(evd, endpoint.endpoint(), -1);
     into.add(event);
   }
 

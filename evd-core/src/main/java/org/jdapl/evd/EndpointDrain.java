@@ -26,7 +26,7 @@ final class EndpointDrain {
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
 
-  private final EndpointImpl endpoint;
+  private final Incarnation endpoint;
   private final Connection connection;
   private final AtomicInteger upcalls = new AtomicInteger();
   private final AtomicInteger partsOpen = new AtomicInteger();
@@ -48,7 +48,7 @@ final class EndpointDrain {
   /** Of the reaper: a call ends soon, or is stuck. */
   private Duration retry = RETRY;
 
-  EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
+  EndpointDrain(final Incarnation endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
   }
@@ -58,7 +58,7 @@ final class EndpointDrain {
     final EndpointState before = connection.close();
     endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
-      endExpected = before != EndpointState.UNCONNECTED;
+      endExpected = Connection.isEndExpected(before);
       partsOpen.set(endpoint.evds().size());
       endpoint.receives().seal();
       endpoint.requests().seal();
@@ -84,7 +84,7 @@ final class EndpointDrain {
         return;
       }
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
+      endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
     }
     abandon();
   }
@@ -119,7 +119,7 @@ final class EndpointDrain {
 
   /** A handler holds a turn for ever: what waits there cannot be looked at. */
   private void giveUp() {
-    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+    if (closed.complete(DrainReport.INCOMPLETE)) {
       LOGGER.error(
           "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           endpoint,
@@ -242,7 +242,7 @@ final class EndpointDrain {
     try {
       close.run();
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint, "failed: " + e, e);
+      endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint.endpoint(), "failed: " + e, e);
       endpoint.ia().destroyLater(close);
     }
   }

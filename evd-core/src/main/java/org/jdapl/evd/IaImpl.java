@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -19,11 +20,13 @@ import java.util.stream.Stream;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
+import org.jdapl.dat.CommonServicePoint;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventStream;
@@ -32,7 +35,9 @@ import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ObjectCounts;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
@@ -179,14 +184,14 @@ final class IaImpl implements InterfaceAdapter {
       final EndpointAttributes attributes) {
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes, 5)));
+        () -> newEndpoint(new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes), 5));
   }
 
   private PzImpl zone(final ProtectionZone pz, final String call) {
     if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_PZ,
-          name + "." + call + ": " + pz + " is not a protection zone of this adapter");
+          call + ": " + pz + " is not a protection zone of this adapter");
     }
     return zone;
   }
@@ -216,7 +221,7 @@ final class IaImpl implements InterfaceAdapter {
               + limits.maxSrqSge()
               + " that may be");
     }
-    return create("createSrq", () -> newSrq(zone(pz, "createSrq"), maxReceives, maxIov));
+    return create("createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -240,51 +245,82 @@ final class IaImpl implements InterfaceAdapter {
       final Evd connectEvd,
       final SharedReceiveQueue srq,
       final EndpointAttributes attributes) {
-    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_SRQ,
-          name + ".createEndpoint: " + srq + " is not a shared receive queue of this adapter");
-    }
-    if (queue.pz() != pz) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_PZ,
-          name + ".createEndpoint: " + pz + " is not the zone of " + srq + ", " + queue.pz());
+    if (srq == null) {
+      throw wrongSrq(null, name + ".createEndpoint");
     }
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes, 6)));
+        () -> newEndpoint(new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes), 6));
   }
 
-  private EndpointImpl newEndpoint(
-      final ProtectionZone pz,
-      final Evd receiveEvd,
-      final Evd requestEvd,
-      final Evd connectEvd,
-      final SrqImpl srq,
-      final EndpointAttributes attributes) {
-    final PzImpl zone = zone(pz, "createEndpoint");
-    final EndpointImpl endpoint =
-        new EndpointImpl(
-            nameFor("ep"),
-            this,
-            zone,
-            evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
-            evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
-            evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
-            srq,
-            attributes,
-            endpoints.allocate());
-    try {
-      endpoint.open();
-    } catch (final RuntimeException e) {
-      endpoints.free(endpoint.tag());
-      throw e;
-    }
-    endpoints.put(endpoint);
+  private EndpointImpl newEndpoint(final EndpointParameters parameters, final int argument) {
+    check(parameters, argument, name + ".createEndpoint");
+    final EndpointImpl endpoint = new EndpointImpl(nameFor("ep"), this);
+    endpoint.open(parameters);
     return endpoint;
   }
 
-  private EndpointAttributes check(final EndpointAttributes attributes, final int argument) {
+  /**
+   * Checks what an endpoint is to be made of.
+   *
+   * @param argument the number of the attributes among the arguments.
+   */
+  void check(final EndpointParameters parameters, final int argument, final String call) {
+    if (parameters == null) {
+      throw Misuse.argument(argument, call + ": the parameters are null");
+    }
+    final PzImpl zone = zone(parameters.pz(), call);
+    checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV);
+    checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST);
+    evd(
+        parameters.connectEvd(),
+        EventStream.CONNECTION,
+        ReturnSubtype.INVALID_HANDLE_EVD_CONN);
+    final SharedReceiveQueue srq = parameters.srq();
+    if (srq != null) {
+      checkSrq(srq, zone, call);
+    }
+    check(parameters.attributes(), argument, call);
+    if (parameters.receiveEvd() == null
+        && (srq != null || parameters.attributes().maxReceiveDtos() > 0)) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EVD_RECV,
+          call + ": no EVD for receives, and " + parameters.attributes() + "; without one it takes"
+              + " none: maxReceiveDtos 0");
+    }
+    if (parameters.requestEvd() == null && parameters.attributes().maxRequestDtos() > 0) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EVD_REQUEST,
+          call + ": no EVD for requests, and " + parameters.attributes() + "; without one it sends"
+              + " none: maxRequestDtos 0");
+    }
+  }
+
+  private void checkEvd(final Evd evd, final ReturnSubtype subtype) {
+    if (evd != null) {
+      evd(evd, EventStream.DTO, subtype);
+    }
+  }
+
+  private void checkSrq(final SharedReceiveQueue srq, final PzImpl zone, final String call) {
+    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
+      throw wrongSrq(srq, call);
+    }
+    if (queue.pz() != zone) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          call + ": " + zone + " is not the zone of " + srq + ", " + queue.pz());
+    }
+  }
+
+  private DatException wrongSrq(final SharedReceiveQueue srq, final String call) {
+    return Misuse.handle(
+        ReturnSubtype.INVALID_HANDLE_SRQ,
+        call + ": " + srq + " is not a shared receive queue of this adapter");
+  }
+
+  private void check(
+      final EndpointAttributes attributes, final int argument, final String call) {
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
@@ -298,8 +334,8 @@ final class IaImpl implements InterfaceAdapter {
         || !arePositive(attributes.bounds())) {
       throw Misuse.argument(
           argument,
-          name
-              + ".createEndpoint: "
+          call
+              + ": "
               + attributes
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
               + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
@@ -312,8 +348,8 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.maxRequestIov() > sge) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_TEP,
-          name
-              + ".createEndpoint: "
+          call
+              + ": "
               + attributes
               + "; the provider has room for "
               + most
@@ -321,7 +357,6 @@ final class IaImpl implements InterfaceAdapter {
               + sge
               + " segments");
     }
-    return attributes;
   }
 
   private static boolean arePositive(final Bounds bounds) {
@@ -343,23 +378,73 @@ final class IaImpl implements InterfaceAdapter {
     return own;
   }
 
+  // Service points.
+
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
-    if (connQual < 1) {
-      throw Misuse.argument(1, name + ".createPsp: connection qualifier " + connQual);
-    }
-    return create("createPsp", () -> newPsp(connQual, evd));
+    checkConnQual(connQual, "createPsp");
+    return create("createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), connQual)));
   }
 
-  private PspImpl newPsp(final long connQual, final Evd evd) {
-    final PspImpl psp =
-        new PspImpl(
-            nameFor("psp"),
-            this,
-            evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
-            connQual);
-    psp.open();
-    return psp;
+  @Override
+  public PublicServicePoint createPsp(final Evd evd) {
+    return create("createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), 0)));
+  }
+
+  @Override
+  public ReservedServicePoint createRsp(
+      final long connQual, final Endpoint endpoint, final Evd evd) {
+    checkConnQual(connQual, "createRsp");
+    if (!(endpoint instanceof EndpointImpl own) || own.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EP,
+          name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
+    }
+    return create(
+        "createRsp",
+        () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd), connQual, own)));
+  }
+
+  @Override
+  public CommonServicePoint createCsp(final InetSocketAddress at, final Evd evd) {
+    if (at == null || at.isUnresolved()) {
+      throw Misuse.argument(1, name + ".createCsp: address " + at + " is not resolved");
+    }
+    if (!at.getAddress().isAnyLocalAddress() && !at.getAddress().equals(address())) {
+      throw new DatException(
+          ReturnType.INVALID_ADDRESS,
+          ReturnSubtype.INVALID_ADDRESS_UNREACHABLE,
+          name + ".createCsp: " + at + " is not an address of this adapter, " + address());
+    }
+    return create(
+        "createCsp", () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd), at.getPort())));
+  }
+
+  private static <T extends SpImpl> T open(final T servicePoint) {
+    servicePoint.open();
+    return servicePoint;
+  }
+
+  private EvdImpl ofRequests(final Evd evd) {
+    return evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR);
+  }
+
+  private void checkConnQual(final long connQual, final String call) {
+    if (connQual < 1) {
+      throw Misuse.argument(1, name + "." + call + ": connection qualifier " + connQual);
+    }
+  }
+
+  /** The service point that listens at a connection qualifier, or null. */
+  synchronized SpImpl servicePointAt(final long connQual) {
+    for (final DatObject object : objects) {
+      if (object instanceof SpImpl servicePoint
+          && servicePoint.connQual() == connQual
+          && servicePoint.state() == SpImpl.State.LISTENING) {
+        return servicePoint;
+      }
+    }
+    return null;
   }
 
   @Override
@@ -482,13 +567,13 @@ final class IaImpl implements InterfaceAdapter {
   private void onAsync(final AsyncType type, final Object element) {
     switch (type) {
       case COMM_EST -> {
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           endpoint.connection().onMessage();
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
           endpoint.connection().onBroken();
@@ -505,7 +590,7 @@ final class IaImpl implements InterfaceAdapter {
           report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
       case QP_LAST_WQE_REACHED -> {
         reportsLastWqe = true;
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           endpoint.onLastReceiveTaken();
         }
@@ -526,10 +611,10 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
-  private synchronized EndpointImpl endpointOf(final Object qp) {
+  private synchronized Incarnation endpointOf(final Object qp) {
     for (final DatObject object : objects) {
-      if (object instanceof EndpointImpl endpoint && endpoint.qp() == qp) {
-        return endpoint;
+      if (object instanceof EndpointImpl endpoint && endpoint.now().qp() == qp) {
+        return endpoint.now();
       }
     }
     return null;
@@ -767,7 +852,7 @@ final class IaImpl implements InterfaceAdapter {
         count(LmrImpl.class),
         count(SrqImpl.class),
         count(EndpointImpl.class),
-        count(PspImpl.class),
+        count(SpImpl.class),
         count(CrImpl.class));
   }
 

@@ -136,7 +136,7 @@ final class PzImpl implements ProtectionZone {
   /** Who of this zone has an open request that uses a region, or null. */
   DatObject userOf(final LmrImpl lmr) {
     for (final DatObject user : users()) {
-      if ((user instanceof EndpointImpl endpoint && endpoint.uses(lmr))
+      if ((user instanceof EndpointImpl endpoint && endpoint.now().uses(lmr))
           || (user instanceof SrqImpl srq && srq.uses(lmr))) {
         return user;
       }
@@ -147,7 +147,7 @@ final class PzImpl implements ProtectionZone {
   /** Checks that no queue pair of this zone moves data. */
   void checkStopped(final String call) {
     for (final DatObject user : users()) {
-      if (user instanceof EndpointImpl endpoint && !endpoint.drain().isStopped()) {
+      if (user instanceof EndpointImpl endpoint && !endpoint.now().drain().isStopped()) {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_LMR_IN_USE,
             call + ": the queue pair of " + user + " could not be stopped yet");

@@ -87,10 +87,10 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   // Under the monitor of this object.
   private final Set<EndpointImpl> users = new LinkedHashSet<>();
   private final Map<EvdImpl, Room> rooms = new HashMap<>();
-  private final Map<Integer, EndpointImpl> numbers = new HashMap<>();
+  private final Map<Integer, Incarnation> numbers = new HashMap<>();
 
   /** What {@link #numbers} has, to be read in turns: hashed by number, never full. */
-  private volatile EndpointImpl[] byNumber = new EndpointImpl[1];
+  private volatile Incarnation[] byNumber = new Incarnation[1];
 
   private volatile boolean closed;
 
@@ -285,10 +285,10 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   }
 
   /** The endpoint whose queue pair has a number, or null. */
-  EndpointImpl endpointOf(final int number) {
-    final EndpointImpl[] table = byNumber;
+  Incarnation endpointOf(final int number) {
+    final Incarnation[] table = byNumber;
     final int mask = table.length - 1;
-    EndpointImpl endpoint;
+    Incarnation endpoint;
     for (int i = number & mask; (endpoint = table[i]) != null; i = (i + 1) & mask) {
       if (endpoint.qpNumber() == number) {
         return endpoint;
@@ -307,6 +307,10 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
 
   synchronized void removeUser(final EndpointImpl endpoint) {
     users.remove(endpoint);
+  }
+
+  /** Nothing is left of the queue pair of an endpoint. */
+  synchronized void removeNumber(final Incarnation endpoint) {
     if (numbers.remove(endpoint.qpNumber(), endpoint)) {
       publishNumbers();
     }
@@ -318,7 +322,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
    * @return false if completions of another endpoint's queue pair with that number may be left: its
    *     close is not complete.
    */
-  synchronized boolean addNumber(final EndpointImpl endpoint, final int number) {
+  synchronized boolean addNumber(final Incarnation endpoint, final int number) {
     final boolean added = numbers.putIfAbsent(number, endpoint) == null;
     if (added) {
       endpoint.qpNumber(number);
@@ -328,7 +332,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   }
 
   private void publishNumbers() {
-    final EndpointImpl[] table = new EndpointImpl[Integer.highestOneBit(numbers.size() + 1) << 2];
+    final Incarnation[] table = new Incarnation[Integer.highestOneBit(numbers.size() + 1) << 2];
     final int mask = table.length - 1;
     numbers.forEach(
         (number, endpoint) -> {

@@ -1,0 +1,22 @@
+package org.jdapl.evd;
+
+import java.net.InetSocketAddress;
+import org.jdapl.dat.CommonServicePoint;
+
+/** A common service point. */
+final class CspImpl extends SpImpl implements CommonServicePoint {
+
+  CspImpl(final String name, final IaImpl ia, final EvdImpl evd, final int port) {
+    super(name, ia, evd, port);
+  }
+
+  @Override
+  void take(final CrImpl request) {
+    offer(request);
+  }
+
+  @Override
+  public InetSocketAddress address() {
+    return new InetSocketAddress(ia().address(), (int) connQual());
+  }
+}

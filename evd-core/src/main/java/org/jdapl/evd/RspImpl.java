@@ -1,0 +1,71 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.ReservedServicePoint;
+
+/** A reserved service point: it listens for one request, for one endpoint. */
+final class RspImpl extends SpImpl implements ReservedServicePoint {
+
+  private final EndpointImpl endpoint;
+  private final Connection connection;
+
+  RspImpl(
+      final String name,
+      final IaImpl ia,
+      final EvdImpl evd,
+      final long connQual,
+      final EndpointImpl endpoint) {
+    super(name, ia, evd, connQual);
+    this.endpoint = endpoint;
+    connection = endpoint.now().connection();
+  }
+
+  @Override
+  void open() {
+    connection.reserve(this);
+    boolean opened = false;
+    try {
+      super.open();
+      opened = true;
+    } finally {
+      if (!opened) {
+        connection.unreserve();
+      }
+    }
+  }
+
+  @Override
+  void take(final CrImpl request) {
+    if (!move(Trigger.TAKE) || !connection.request(request)) {
+      ia().reaper().execute(() -> refuse(request)); // it was for another one, or is being closed
+      return;
+    }
+    request.isFor(endpoint);
+    if (offer(request)) {
+      ia().reaper().execute(this::withdraw);
+    } else {
+      connection.requestLost();
+      move(Trigger.UNTAKE);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (state() == State.LISTENING) {
+      connection.unreserve();
+      super.close();
+    }
+  }
+
+  /** It got its request, or its endpoint is being closed. By the reaper. */
+  void withdraw() {
+    if (move(Trigger.CLOSE)) {
+      destroy();
+    }
+  }
+
+  @Override
+  public Endpoint endpoint() {
+    return endpoint;
+  }
+}

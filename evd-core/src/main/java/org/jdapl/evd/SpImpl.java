@@ -1,0 +1,170 @@
+package org.jdapl.evd;
+
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.ServicePoint;
+import org.jdapl.evd.StateTable.Machine;
+import org.jdapl.verbs.CmListenHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.VerbsException;
+
+/** A service point over a listener: it puts each request into its EVD. */
+abstract class SpImpl implements ServicePoint, CmListenHandler {
+
+  /** The states of a service point. */
+  enum State {
+    /** Requests come. */
+    LISTENING,
+    /** It was for one request, which came. */
+    TAKEN,
+    /** It is closed. */
+    CLOSED
+  }
+
+  /** What moves a service point. */
+  enum Trigger {
+    /** The one request it was for came. */
+    TAKE,
+    /** That request found no room in the EVD. */
+    UNTAKE,
+    /** It is closed, by the consumer or with what it belongs to. */
+    CLOSE
+  }
+
+  static final StateTable<State, Trigger> TABLE =
+      new StateTable<>(State.class, Trigger.class)
+          .on(State.LISTENING, Trigger.TAKE, State.TAKEN)
+          .on(State.LISTENING, Trigger.CLOSE, State.CLOSED)
+          .on(State.TAKEN, Trigger.UNTAKE, State.LISTENING)
+          .on(State.TAKEN, Trigger.CLOSE, State.CLOSED);
+
+  private static final int REFUSED = 1;
+
+  /**
+   * Enough that the EVD, which reports it, is full before the device is. It counts requests that
+   * were handed out and not answered, too.
+   */
+  private static final int BACKLOG = 1024;
+
+  private final String name;
+  private final IaImpl ia;
+  private final EvdImpl evd;
+  private final long wanted;
+  private final Machine<State, Trigger> machine = TABLE.startIn(State.LISTENING);
+  private volatile CmListener listener;
+
+  /**
+   * A service point.
+   *
+   * @param connQual where it is to listen; 0 for anywhere.
+   */
+  SpImpl(final String name, final IaImpl ia, final EvdImpl evd, final long connQual) {
+    this.name = name;
+    this.ia = ia;
+    this.evd = evd;
+    wanted = connQual;
+  }
+
+  void open() {
+    evd.addUser(this, false);
+    boolean opened = false;
+    try {
+      listener = ia.device().listen(wanted, BACKLOG, this);
+      opened = true;
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ": cannot listen at " + wanted, e);
+    } finally {
+      if (!opened) {
+        evd.removeUser(this);
+      }
+    }
+  }
+
+  /** Called by the provider. A request that finds the EVD full is refused, and reported. */
+  @Override
+  public void onRequest(final CmRequest request) {
+    final CrImpl cr = new CrImpl(ia.nameFor("cr"), ia, request);
+    if (!ia.addIfOpen(cr)) {
+      ia.reaper().execute(() -> refuse(cr));
+    } else {
+      take(cr);
+    }
+  }
+
+  /** A request came, or was handed here. */
+  abstract void take(CrImpl request);
+
+  /** Puts a request into the EVD; false if that had no room, and it is refused. */
+  final boolean offer(final CrImpl request) {
+    if (evd.offerRequest(new RequestEvent(this, request))) {
+      return true;
+    }
+    ia.reaper().execute(() -> refuse(request));
+    ia.report(
+        evd.asyncSlot(),
+        AsyncEvent.Kind.EVD_OVERFLOW,
+        evd.name() + ": a connection request found it full and was refused");
+    return false;
+  }
+
+  /** By the reaper: it calls the provider. */
+  final void refuse(final CrImpl cr) {
+    try {
+      cr.refuse(REFUSED);
+    } catch (final DatException e) { // for each request that was under way when a device is lost
+      evd.onProviderFault(FaultLog.Call.CONNECTION, cr, "failed: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public final long connQual() {
+    final CmListener opened = listener; // null while it is being opened
+    return opened == null ? wanted : opened.service();
+  }
+
+  final State state() {
+    return machine.state();
+  }
+
+  final boolean move(final Trigger trigger) {
+    return machine.move(trigger) != null;
+  }
+
+  @Override
+  public void close() {
+    if (move(Trigger.CLOSE)) {
+      if (Dispatcher.isCurrent()) {
+        ia.reaper().execute(this::destroy);
+      } else {
+        destroy();
+      }
+    }
+  }
+
+  /** Ends the listening; not inside its own handler. */
+  final void destroy() {
+    try {
+      listener.close();
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      evd.removeUser(this);
+      ia.remove(this);
+    }
+  }
+
+  final IaImpl ia() {
+    return ia;
+  }
+
+  @Override
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name + "(at " + connQual() + ")";
+  }
+}
