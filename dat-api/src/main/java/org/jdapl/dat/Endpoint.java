@@ -239,8 +239,8 @@ public interface Endpoint extends DatObject {
 
   /**
    * Changes what it is made of (dat_ep_modify). Read depths, retries and bounds may be changed in
-   * UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue pair, and may
-   * be changed in UNCONNECTED as long as no receive was posted; then it waits, for at most five
+   * UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue pair, and
+   * may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at most five
    * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
@@ -253,8 +253,8 @@ public interface Endpoint extends DatObject {
   /**
    * Makes a DISCONNECTED endpoint UNCONNECTED (dat_ep_reset), so that it can be connected again:
    * what is open is drained as by {@link #close}, and no event of before is delivered after. Does
-   * nothing in UNCONNECTED, receives stay posted. Waits for at most five seconds; inside an upcall it
-   * does not wait, see {@link #resetAsync}.
+   * nothing in UNCONNECTED, receives stay posted. Waits for at most five seconds; inside an upcall
+   * it does not wait, see {@link #resetAsync}.
    *
    * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset;
    *     INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could not begin
@@ -266,10 +266,10 @@ public interface Endpoint extends DatObject {
    * Resets the endpoint as {@link #reset} does; never waits. It is DISCONNECTED until done.
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
-   * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that was
-   *     not delivered; exceptionally as {@link #reset} says.
-   * @throws DatException as {@link #reset}; INVALID_PARAMETER (INVALID_ARG1) if the bound is null or
-   *     negative.
+   * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that
+   *     was not delivered; exceptionally as {@link #reset} says.
+   * @throws DatException as {@link #reset}; INVALID_PARAMETER (INVALID_ARG1) if the bound is null
+   *     or negative.
    */
   CompletionStage<DrainReport> resetAsync(Duration bound);
 

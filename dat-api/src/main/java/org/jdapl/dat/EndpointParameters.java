@@ -36,8 +36,7 @@ public record EndpointParameters(
    * @param connection gets what happens to the connection.
    * @return the changed parameters.
    */
-  public EndpointParameters withEvds(
-      final Evd receives, final Evd requests, final Evd connection) {
+  public EndpointParameters withEvds(final Evd receives, final Evd requests, final Evd connection) {
     return new EndpointParameters(pz, receives, requests, connection, srq, attributes);
   }
 }

@@ -111,10 +111,7 @@ final class Connection implements CmHandler {
     }
     final CmParameters parameters =
         parameters(
-            privateData,
-            endpoint.ia().device().limits().connectPrivateData(),
-            argument + 1,
-            call);
+            privateData, endpoint.ia().device().limits().connectPrivateData(), argument + 1, call);
     enter();
     try {
       move(Trigger.CONNECT, "connect");
@@ -191,7 +188,11 @@ final class Connection implements CmHandler {
   /** Accepts a request; the caller knows that it was not answered. */
   void accept(final CrImpl request, final ByteBuffer privateData) {
     final CmParameters parameters =
-        parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, request.name() + ".accept");
+        parameters(
+            privateData,
+            endpoint.ia().device().limits().acceptPrivateData(),
+            2,
+            request.name() + ".accept");
     enter();
     try {
       if (machine.state() == EndpointState.PASSIVE_CONNECTION_PENDING
@@ -210,8 +211,7 @@ final class Connection implements CmHandler {
     schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
-  private void answer(
-      final CrImpl request, final CmParameters parameters, final Trigger undo) {
+  private void answer(final CrImpl request, final CmParameters parameters, final Trigger undo) {
     try {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
     } catch (final VerbsException e) {
@@ -230,8 +230,7 @@ final class Connection implements CmHandler {
 
   private CmParameters parameters(
       final ByteBuffer privateData, final int limit, final int argument, final String call) {
-    final ByteBuffer data =
-        PrivateData.checked(privateData, limit, argument, call);
+    final ByteBuffer data = PrivateData.checked(privateData, limit, argument, call);
     final EndpointAttributes attributes = endpoint.attributes();
     return new CmParameters(
         data,

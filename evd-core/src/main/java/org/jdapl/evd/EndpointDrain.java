@@ -84,7 +84,9 @@ final class EndpointDrain {
         return;
       }
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
+      endpoint
+          .connectEvd()
+          .onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
     }
     abandon();
   }
@@ -242,7 +244,9 @@ final class EndpointDrain {
     try {
       close.run();
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint.endpoint(), "failed: " + e, e);
+      endpoint
+          .connectEvd()
+          .onProviderFault(FaultLog.Call.CLOSE, endpoint.endpoint(), "failed: " + e, e);
       endpoint.ia().destroyLater(close);
     }
   }

@@ -59,7 +59,8 @@ final class EndpointImpl implements Endpoint {
   }
 
   void open(final EndpointParameters parameters) {
-    now = Incarnation.open(this, parameters);
+    now = new Incarnation(this, parameters);
+    now.open();
   }
 
   /** What it is now. */
@@ -273,8 +274,11 @@ final class EndpointImpl implements Endpoint {
       send.remoteAddress = remoteAddress;
       final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
       int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
-      if (errno == VerbsException.EINVAL && incarnation.connection().state() == EndpointState.DISCONNECTED) {
-        incarnation.qp().modifyToError(); // it ended before it was connected; what is posted now is flushed
+      if (errno == VerbsException.EINVAL
+          && incarnation.connection().state() == EndpointState.DISCONNECTED) {
+        incarnation
+            .qp()
+            .modifyToError(); // it ended before it was connected; what is posted now is flushed
         errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
       }
       return outcome(errno, operation);
@@ -322,7 +326,8 @@ final class EndpointImpl implements Endpoint {
       final RecvRequest receive = receives.receiveRequest();
       final Segments list = segments == null ? receives.single(lmr, offset, length) : segments;
       final long total = receives.use(incarnation.pz(), list, receive, Privilege.LOCAL_WRITE, name);
-      return outcome(receives.postReceive(incarnation.qp(), total, cookie, context), DtoOperation.RECEIVE);
+      return outcome(
+          receives.postReceive(incarnation.qp(), total, cookie, context), DtoOperation.RECEIVE);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
     } finally {
@@ -478,7 +483,9 @@ final class EndpointImpl implements Endpoint {
     Throwable failure = null;
     try {
       checkNotClosed();
-      fresh = Incarnation.open(this, next.next);
+      final Incarnation opening = new Incarnation(this, next.next);
+      opening.open();
+      fresh = opening;
     } catch (final RuntimeException | Error e) {
       failure = e;
     }

@@ -184,7 +184,10 @@ final class IaImpl implements InterfaceAdapter {
       final EndpointAttributes attributes) {
     return create(
         "createEndpoint",
-        () -> newEndpoint(new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes), 5));
+        () ->
+            newEndpoint(
+                new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes),
+                5));
   }
 
   private PzImpl zone(final ProtectionZone pz, final String call) {
@@ -250,7 +253,10 @@ final class IaImpl implements InterfaceAdapter {
     }
     return create(
         "createEndpoint",
-        () -> newEndpoint(new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes), 6));
+        () ->
+            newEndpoint(
+                new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes),
+                6));
   }
 
   private EndpointImpl newEndpoint(final EndpointParameters parameters, final int argument) {
@@ -272,10 +278,7 @@ final class IaImpl implements InterfaceAdapter {
     final PzImpl zone = zone(parameters.pz(), call);
     checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV);
     checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST);
-    evd(
-        parameters.connectEvd(),
-        EventStream.CONNECTION,
-        ReturnSubtype.INVALID_HANDLE_EVD_CONN);
+    evd(parameters.connectEvd(), EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN);
     final SharedReceiveQueue srq = parameters.srq();
     if (srq != null) {
       checkSrq(srq, zone, call);
@@ -285,13 +288,19 @@ final class IaImpl implements InterfaceAdapter {
         && (srq != null || parameters.attributes().maxReceiveDtos() > 0)) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_EVD_RECV,
-          call + ": no EVD for receives, and " + parameters.attributes() + "; without one it takes"
+          call
+              + ": no EVD for receives, and "
+              + parameters.attributes()
+              + "; without one it takes"
               + " none: maxReceiveDtos 0");
     }
     if (parameters.requestEvd() == null && parameters.attributes().maxRequestDtos() > 0) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_EVD_REQUEST,
-          call + ": no EVD for requests, and " + parameters.attributes() + "; without one it sends"
+          call
+              + ": no EVD for requests, and "
+              + parameters.attributes()
+              + "; without one it sends"
               + " none: maxRequestDtos 0");
     }
   }
@@ -319,8 +328,7 @@ final class IaImpl implements InterfaceAdapter {
         call + ": " + srq + " is not a shared receive queue of this adapter");
   }
 
-  private void check(
-      final EndpointAttributes attributes, final int argument, final String call) {
+  private void check(final EndpointAttributes attributes, final int argument, final String call) {
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
@@ -383,7 +391,8 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
-    return create("createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), connQual)));
+    return create(
+        "createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), connQual)));
   }
 
   @Override
@@ -401,8 +410,7 @@ final class IaImpl implements InterfaceAdapter {
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
     return create(
-        "createRsp",
-        () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd), connQual, own)));
+        "createRsp", () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd), connQual, own)));
   }
 
   @Override

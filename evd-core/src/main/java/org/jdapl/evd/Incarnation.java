@@ -39,12 +39,16 @@ final class Incarnation implements EndpointTable.Owner {
   private int qpNumber;
   private QueuePair qp;
 
-  private Incarnation(
-      final EndpointImpl endpoint, final EndpointParameters parameters, final long tag) {
+  /**
+   * Nothing yet: see {@link #open}.
+   *
+   * @param parameters checked.
+   */
+  Incarnation(final EndpointImpl endpoint, final EndpointParameters parameters) {
     this.endpoint = endpoint;
     this.parameters = parameters;
-    this.tag = tag;
     ia = endpoint.ia();
+    tag = ia.endpoints().allocate();
     pz = (PzImpl) parameters.pz();
     connectEvd = (EvdImpl) parameters.connectEvd();
     receiveEvd = orConnectEvd(parameters.receiveEvd());
@@ -83,29 +87,8 @@ final class Incarnation implements EndpointTable.Owner {
     return evd == null ? connectEvd : (EvdImpl) evd;
   }
 
-  /**
-   * Begins.
-   *
-   * @param parameters checked.
-   */
-  static Incarnation open(final EndpointImpl endpoint, final EndpointParameters parameters) {
-    final EndpointTable table = endpoint.ia().endpoints();
-    final Incarnation opened = new Incarnation(endpoint, parameters, table.allocate());
-    boolean isOpen = false;
-    try {
-      opened.open();
-      isOpen = true;
-    } finally {
-      if (!isOpen) {
-        table.free(opened.tag);
-      }
-    }
-    table.put(opened);
-    return opened;
-  }
-
   /** Reserves what it needs, and creates the queue pair; all or nothing. */
-  private void open() {
+  void open() {
     CqFeed ofReceives = null;
     CqFeed ofRequests = null;
     boolean opened = false;
@@ -129,11 +112,13 @@ final class Incarnation implements EndpointTable.Owner {
           endpoint.name() + ": the queue pair could not be created", e, ReturnSubtype.RESOURCE_TEP);
     } finally {
       if (!opened) {
+        ia.endpoints().free(tag);
         release(ofReceives, ofRequests);
       }
     }
     receiveFeed = ofReceives;
     requestFeed = ofRequests;
+    ia.endpoints().put(this);
   }
 
   /**

@@ -36,8 +36,7 @@ final class SharedReceives extends WorkQueue {
   private Duration retry = FIRST_RETRY;
   private long passed;
 
-  SharedReceives(
-      final Incarnation endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
+  SharedReceives(final Incarnation endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
     super(false, evd.counters(), tag, 0, 1);
     this.endpoint = endpoint;
     this.evd = evd;
