@@ -133,9 +133,11 @@ public enum ReturnSubtype {
   /** The endpoint is reserved, and not configured. */
   INVALID_STATE_EP_UNCONFRESERVED(64, "the endpoint is reserved, and not configured"),
   /** The endpoint has a connection request, and is not configured. */
-  INVALID_STATE_EP_UNCONFPASSIVE(65, "the endpoint has a connection request, and is not configured"),
+  INVALID_STATE_EP_UNCONFPASSIVE(
+      65, "the endpoint has a connection request, and is not configured"),
   /** The endpoint has a connection request, tentatively, and is not configured. */
-  INVALID_STATE_EP_UNCONFTENTATIVE(66, "the endpoint has a connection request, tentatively, and is not configured"),
+  INVALID_STATE_EP_UNCONFTENTATIVE(
+      66, "the endpoint has a connection request, tentatively, and is not configured"),
   /** The CNO is in use. */
   INVALID_STATE_CNO_IN_USE(67, "the CNO is in use"),
   /** The CNO is dead. */

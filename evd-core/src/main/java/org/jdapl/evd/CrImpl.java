@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.evd.StateTable.Machine;
@@ -16,7 +17,7 @@ import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.VerbsException;
 
 /** A connection request. It is answered once. */
-final class CrImpl implements ConnectionRequest {
+final class CrImpl extends ObjectBase implements ConnectionRequest {
 
   /** The states of a connection request. */
   enum State {
@@ -49,7 +50,6 @@ final class CrImpl implements ConnectionRequest {
           .on(State.PENDING, Trigger.HANDOFF, State.HANDED_OFF)
           .on(State.ACCEPTED, Trigger.ACCEPT_FAILED, State.PENDING);
 
-  private final String name;
   private final IaImpl ia;
   private final CmRequest request;
   private final Machine<State, Trigger> machine = TABLE.startIn(State.PENDING);
@@ -58,7 +58,7 @@ final class CrImpl implements ConnectionRequest {
   private volatile EndpointImpl endpoint;
 
   CrImpl(final String name, final IaImpl ia, final CmRequest request) {
-    this.name = name;
+    super(HandleType.CR, name);
     this.ia = ia;
     this.request = request;
   }
@@ -175,11 +175,6 @@ final class CrImpl implements ConnectionRequest {
   @Override
   public void close() {
     refuse(CmHandler.CONSUMER_REJECT);
-  }
-
-  @Override
-  public String name() {
-    return name;
   }
 
   @Override

@@ -13,6 +13,7 @@ import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -29,11 +30,10 @@ import org.jdapl.verbs.WrOpcode;
  * another queue pair, drains that one as a close does, and goes on with a new one: what comes late
  * for the old one does not find the new one.
  */
-final class EndpointImpl implements Endpoint {
+final class EndpointImpl extends ObjectBase implements Endpoint {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
-  private final String name;
   private final IaImpl ia;
 
   private volatile Incarnation now;
@@ -54,7 +54,7 @@ final class EndpointImpl implements Endpoint {
       EndpointParameters next, EndpointState meanwhile, CompletableFuture<Void> done) {}
 
   EndpointImpl(final String name, final IaImpl ia) {
-    this.name = name;
+    super(HandleType.EP, name);
     this.ia = ia;
   }
 
@@ -70,11 +70,6 @@ final class EndpointImpl implements Endpoint {
 
   IaImpl ia() {
     return ia;
-  }
-
-  @Override
-  public String name() {
-    return name;
   }
 
   @Override

@@ -23,6 +23,7 @@ import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
@@ -41,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * that popped the token, or a consumer's thread that dequeues. The framework's own business with an
  * EVD is done in a turn as well; see {@link #control}.
  */
-final class EvdImpl implements Evd {
+final class EvdImpl extends ObjectBase implements Evd {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
@@ -61,7 +62,6 @@ final class EvdImpl implements Evd {
     }
   }
 
-  private final String name;
   private final IaImpl ia;
   private volatile int length;
   private final int streams;
@@ -120,7 +120,7 @@ final class EvdImpl implements Evd {
       final int length,
       final int streams,
       final Dispatcher dispatcher) {
-    this.name = name;
+    super(HandleType.EVD, name);
     this.ia = ia;
     this.length = length;
     this.streams = streams;
@@ -1342,11 +1342,6 @@ final class EvdImpl implements Evd {
   }
 
   // What it is.
-
-  @Override
-  public String name() {
-    return name;
-  }
 
   @Override
   public Guard guard() {

@@ -30,6 +30,7 @@ import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ObjectCounts;
@@ -48,7 +49,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An interface adapter: a device, and all DAT objects on it. */
-final class IaImpl implements InterfaceAdapter {
+final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
@@ -57,7 +58,6 @@ final class IaImpl implements InterfaceAdapter {
   private static final Duration RETRY = Duration.ofMillis(1);
   private static final Duration CLOSE_RETRY = Duration.ofMillis(100);
 
-  private final String name;
   private final Jdapl runtime;
   private final Device device;
   private final Reaper reaper;
@@ -108,7 +108,7 @@ final class IaImpl implements InterfaceAdapter {
       final LeakDetector leaks,
       final Runnable afterClose,
       final Runnable afterDevice) {
-    this.name = name;
+    super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
     reaper = runtime.reaper();
@@ -886,15 +886,5 @@ final class IaImpl implements InterfaceAdapter {
 
   EndpointTable endpoints() {
     return endpoints;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
@@ -12,9 +13,8 @@ import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.VerbsException;
 
 /** A local memory region over a memory region of the provider. */
-final class LmrImpl implements Lmr {
+final class LmrImpl extends ObjectBase implements Lmr {
 
-  private final String name;
   private final PzImpl pz;
   private final ByteBuffer buffer;
   private final Set<Privilege> privileges;
@@ -29,7 +29,7 @@ final class LmrImpl implements Lmr {
       final PzImpl pz,
       final ByteBuffer buffer,
       final Set<Privilege> privileges) {
-    this.name = name;
+    super(HandleType.LMR, name);
     this.pz = pz;
     this.buffer = buffer.duplicate().order(buffer.order());
     this.privileges = privileges;
@@ -159,11 +159,6 @@ final class LmrImpl implements Lmr {
       pz.removeUser(this);
       pz.ia().remove(this);
     }
-  }
-
-  @Override
-  public String name() {
-    return name;
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
@@ -21,9 +22,8 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 
 /** A protection zone over a protection domain. */
-final class PzImpl implements ProtectionZone {
+final class PzImpl extends ObjectBase implements ProtectionZone {
 
-  private final String name;
   private final IaImpl ia;
   private final ProtectionDomain pd;
 
@@ -32,7 +32,7 @@ final class PzImpl implements ProtectionZone {
   private boolean closed;
 
   PzImpl(final String name, final IaImpl ia, final ProtectionDomain pd) {
-    this.name = name;
+    super(HandleType.PZ, name);
     this.ia = ia;
     this.pd = pd;
   }
@@ -199,15 +199,5 @@ final class PzImpl implements ProtectionZone {
 
   IaImpl ia() {
     return ia;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

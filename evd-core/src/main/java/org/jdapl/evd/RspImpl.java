@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ReservedServicePoint;
 
 /** A reserved service point: it listens for one request, for one endpoint. */
@@ -15,7 +16,7 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
       final EvdImpl evd,
       final long connQual,
       final EndpointImpl endpoint) {
-    super(name, ia, evd, connQual);
+    super(HandleType.RSP, name, ia, evd, connQual);
     this.endpoint = endpoint;
     connection = endpoint.now().connection();
   }

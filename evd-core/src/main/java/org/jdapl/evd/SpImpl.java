@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ServicePoint;
 import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.CmListenHandler;
@@ -10,7 +11,7 @@ import org.jdapl.verbs.CmRequest;
 import org.jdapl.verbs.VerbsException;
 
 /** A service point over a listener: it puts each request into its EVD. */
-abstract class SpImpl implements ServicePoint, CmListenHandler {
+abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandler {
 
   /** The states of a service point. */
   enum State {
@@ -47,7 +48,6 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
    */
   private static final int BACKLOG = 1024;
 
-  private final String name;
   private final IaImpl ia;
   private final EvdImpl evd;
   private final long wanted;
@@ -57,10 +57,16 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
   /**
    * A service point.
    *
+   * @param type which kind.
    * @param connQual where it is to listen; 0 for anywhere.
    */
-  SpImpl(final String name, final IaImpl ia, final EvdImpl evd, final long connQual) {
-    this.name = name;
+  SpImpl(
+      final HandleType type,
+      final String name,
+      final IaImpl ia,
+      final EvdImpl evd,
+      final long connQual) {
+    super(type, name);
     this.ia = ia;
     this.evd = evd;
     wanted = connQual;
@@ -156,11 +162,6 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
 
   final IaImpl ia() {
     return ia;
-  }
-
-  @Override
-  public final String name() {
-    return name;
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -27,7 +28,7 @@ import org.jdapl.verbs.VerbsException;
  * handed out. The id of a work request is the queue's tag, and of its slot the index and the low
  * bits of the number of posts to it, so that a late completion finds no newer receive.
  */
-final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.Owner {
+final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTable.Owner {
 
   private static final int INDEX_BITS = 16;
   private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
@@ -64,7 +65,6 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     }
   }
 
-  private final String name;
   private final IaImpl ia;
   private final PzImpl pz;
   private final int iov;
@@ -77,6 +77,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
   // Posters, under the guard.
+  private final Guard guard = new Guard();
   private Slot free;
   private final Segments single = new Segments(1);
   private final RecvRequest request;
@@ -101,7 +102,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       final int maxReceives,
       final int iov,
       final long tag) {
-    this.name = name;
+    super(HandleType.SRQ, name);
     this.ia = ia;
     this.pz = pz;
     this.iov = iov;
@@ -173,7 +174,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       final Segments segments,
       final long cookie,
       final Object context) {
-    lock();
+    guard.lock();
     try {
       checkOpen("postReceive");
       final Slot slot = firstFree();
@@ -188,7 +189,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
     } finally {
-      unlock();
+      guard.unlock();
     }
   }
 
@@ -227,7 +228,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
 
   /** Whether an open receive uses a region. From any thread. */
   boolean uses(final LmrImpl lmr) {
-    lock();
+    guard.lock();
     try {
       for (final Slot slot : slots) {
         for (final LmrImpl used : slot.lmrs) {
@@ -238,7 +239,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       }
       return false;
     } finally {
-      unlock();
+      guard.unlock();
     }
   }
 
@@ -450,8 +451,8 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       }
       closed = true;
     }
-    lock(); // a post that found it open is over
-    unlock();
+    guard.lock(); // a post that found it open is over
+    guard.unlock();
     asyncSlot.withdraw(new ArrayList<>());
     try {
       queue.close();
@@ -481,15 +482,5 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   @Override
   public int openReceives() {
     return open.get();
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }
