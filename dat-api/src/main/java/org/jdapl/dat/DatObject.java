@@ -19,6 +19,13 @@ public interface DatObject extends AutoCloseable {
   HandleType type();
 
   /**
+   * The adapter it belongs to (the ia_handle of each dat_..._query). Legal in every state.
+   *
+   * @return the adapter; of an adapter, itself.
+   */
+  InterfaceAdapter adapter();
+
+  /**
    * What the consumer attached to the object (dat_get_consumer_context). Legal in every state, from
    * any thread.
    *

@@ -1,6 +1,7 @@
 package org.jdapl.dat;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -37,7 +38,15 @@ public interface Evd extends DatObject {
   Guard guard();
 
   /**
-   * How many completions, connection requests and software events it holds, each on its own.
+   * Which events it takes (dat_evd_query, evd_flags). Legal in every state.
+   *
+   * @return the streams it was created for.
+   */
+  Set<EventStream> streams();
+
+  /**
+   * How many completions, connection requests and software events it holds, each on its own
+   * (dat_evd_query, evd_qlen). Legal in every state.
    *
    * @return the length.
    */
@@ -57,7 +66,7 @@ public interface Evd extends DatObject {
   void resize(int length);
 
   /**
-   * How it tells its consumer of events.
+   * How it tells its consumer of events (dat_evd_query, upcall_policy). Legal in every state.
    *
    * @return the policy; after a NOTIFY upcall, DISABLED until enabled again.
    */
@@ -142,7 +151,14 @@ public interface Evd extends DatObject {
   void clearUnwaitable();
 
   /**
-   * Where threads wait for this EVD among others.
+   * Whether threads may wait (dat_evd_query, evd_state). Legal in every state.
+   *
+   * @return false after {@link #setUnwaitable}.
+   */
+  boolean isWaitable();
+
+  /**
+   * Where threads wait for this EVD among others (dat_evd_query, cno_handle). Legal in every state.
    *
    * @return the CNO; null if there is none, as at first, and after a close.
    */

@@ -18,7 +18,21 @@ import java.time.Duration;
 public interface InterfaceAdapter extends DatObject {
 
   /**
-   * The address peers connect to (DAT_IA_ATTR ia_address_ptr).
+   * What there is room for (dat_ia_query, DAT_IA_ATTR). Legal in every state.
+   *
+   * @return the limits; they stay the same.
+   */
+  AdapterAttributes attributes();
+
+  /**
+   * What is supported (dat_ia_query, DAT_PROVIDER_ATTR). Legal in every state.
+   *
+   * @return the attributes; they stay the same.
+   */
+  ProviderAttributes providerAttributes();
+
+  /**
+   * The address peers connect to (DAT_IA_ATTR ia_address_ptr). Legal in every state.
    *
    * @return the address.
    */

@@ -150,6 +150,7 @@ final class CnoImpl extends ObjectBase implements Cno {
     }
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }

@@ -54,6 +54,12 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   }
 
   @Override
+  public boolean isPrivateDataExact() {
+    assert isLive();
+    return incarnation.ia().isExact(privateData);
+  }
+
+  @Override
   public ConnectionEvent copy() {
     return copied(new ConnectionEventImpl(incarnation, kind, privateData));
   }

@@ -79,6 +79,11 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
   }
 
   @Override
+  public boolean isPrivateDataExact() {
+    return ia.isExact(request.privateData());
+  }
+
+  @Override
   public Endpoint endpoint() {
     return endpoint;
   }
@@ -175,6 +180,11 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
   @Override
   public void close() {
     refuse(CmHandler.CONSUMER_REJECT);
+  }
+
+  @Override
+  IaImpl ia() {
+    return ia;
   }
 
   @Override

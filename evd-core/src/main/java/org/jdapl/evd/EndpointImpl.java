@@ -68,6 +68,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     return now;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }

@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -759,6 +760,11 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   @Override
+  public boolean isWaitable() {
+    return (state.get() & EvdState.UNWAITABLE) == 0;
+  }
+
+  @Override
   public void clearUnwaitable() {
     if (apply(EvdState.CLEAR_UNWAITABLE, 0) < 0) {
       checkOpen("clearUnwaitable");
@@ -1349,6 +1355,13 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   @Override
+  public Set<EventStream> streams() {
+    final Set<EventStream> taken = EnumSet.allOf(EventStream.class);
+    taken.removeIf(stream -> !takes(stream));
+    return taken;
+  }
+
+  @Override
   public int length() {
     return length;
   }
@@ -1368,6 +1381,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     return (streams & stream.flag()) != 0;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }

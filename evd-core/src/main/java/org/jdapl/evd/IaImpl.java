@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
@@ -35,14 +37,17 @@ import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ObjectCounts;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ProviderAttributes;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
+import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -154,7 +159,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     if (length < 1) {
       throw Misuse.argument(1, call + ": length " + length + " is below 1");
     }
-    final int most = Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
+    final int most = maxEvdLength();
     if (length > most) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_TEVD,
@@ -209,7 +214,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
     }
     final DeviceLimits limits = device.limits();
-    final int most = Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    final int most = maxSrqReceives();
     if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_SRQ,
@@ -348,7 +353,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
               + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
-    final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
+    final int most = maxDtos();
     final int sge = device.limits().maxSge();
     if (attributes.maxReceiveDtos() > most
         || attributes.maxRequestDtos() > most
@@ -824,6 +829,67 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   // What it is.
 
   @Override
+  public AdapterAttributes attributes() {
+    final DeviceLimits limits = device.limits();
+    return new AdapterAttributes(
+        name,
+        address(),
+        limits.maxQp(),
+        maxDtos(),
+        limits.maxSge(),
+        limits.maxReadsIn(),
+        limits.maxReadsOut(),
+        runtime.capacity(),
+        maxEvdLength(),
+        limits.maxMr(),
+        limits.maxPd(),
+        limits.maxMessageBytes(),
+        limits.maxSrq(),
+        maxSrqReceives(),
+        limits.maxSrq() == 0 ? 0 : limits.maxSrqSge(),
+        limits.connectPrivateData(),
+        limits.acceptPrivateData(),
+        limits.rejectPrivateData());
+  }
+
+  private int maxDtos() {
+    return device.limits().maxQpWr() - WorkQueue.MARKERS;
+  }
+
+  private int maxEvdLength() {
+    return Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
+  }
+
+  private int maxSrqReceives() {
+    final DeviceLimits limits = device.limits();
+    return limits.maxSrq() == 0 ? 0 : Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+  }
+
+  @Override
+  public ProviderAttributes providerAttributes() {
+    return new ProviderAttributes(
+        runtime.providerName(),
+        true,
+        ProviderAttributes.EpCreator.NEVER,
+        CompletionFlags.SUPPRESS | CompletionFlags.SOLICITED_WAIT | CompletionFlags.BARRIER_FENCE,
+        UpcallPolicy.MANY,
+        true,
+        device.limits().maxSrq() > 0,
+        true,
+        false,
+        showsExactPrivateData());
+  }
+
+  private boolean showsExactPrivateData() {
+    return device.declaration().privateData() == PrivateDataLength.EXACT;
+  }
+
+  /** Whether private data that the device shows is as long as what the peer gave. */
+  boolean isExact(final ByteBuffer privateData) {
+    return !privateData.hasRemaining() || showsExactPrivateData();
+  }
+
+  @Override
   public InetAddress address() {
     return device.address();
   }
@@ -870,6 +936,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   boolean isOwnAsyncEvd(final EvdImpl evd) {
     return evd == ownAsyncEvd;
+  }
+
+  @Override
+  IaImpl ia() {
+    return this;
   }
 
   Device device() {

@@ -440,6 +440,15 @@ public final class Jdapl implements AutoCloseable {
     return byHand;
   }
 
+  String providerName() {
+    return provider.name();
+  }
+
+  /** How many EVDs may be open at once. */
+  int capacity() {
+    return capacity;
+  }
+
   /** How many are open. */
   int adapters() {
     return adapters.size();

@@ -1,12 +1,14 @@
 package org.jdapl.evd;
 
 import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.MemoryRegion;
@@ -32,7 +34,7 @@ final class LmrImpl extends ObjectBase implements Lmr {
     super(HandleType.LMR, name);
     this.pz = pz;
     this.buffer = buffer.duplicate().order(buffer.order());
-    this.privileges = privileges;
+    this.privileges = Collections.unmodifiableSet(privileges);
   }
 
   void open(final MemoryRegion region) {
@@ -85,6 +87,21 @@ final class LmrImpl extends ObjectBase implements Lmr {
               + " bytes of "
               + name);
     }
+  }
+
+  @Override
+  IaImpl ia() {
+    return pz.ia();
+  }
+
+  @Override
+  public ProtectionZone pz() {
+    return pz;
+  }
+
+  @Override
+  public Set<Privilege> privileges() {
+    return privileges;
   }
 
   @Override

@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.HandleType;
+import org.jdapl.dat.InterfaceAdapter;
 
 /** What all DAT objects have: a type, a name, and the consumer's context. */
 abstract class ObjectBase implements DatObject {
@@ -20,6 +21,13 @@ abstract class ObjectBase implements DatObject {
   @Override
   public final HandleType type() {
     return type;
+  }
+
+  abstract IaImpl ia();
+
+  @Override
+  public final InterfaceAdapter adapter() {
+    return ia();
   }
 
   @Override

@@ -197,6 +197,7 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
     return pd;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }

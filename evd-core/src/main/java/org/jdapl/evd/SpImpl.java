@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ServicePoint;
 import org.jdapl.evd.StateTable.Machine;
@@ -160,6 +161,12 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
     }
   }
 
+  @Override
+  public final Evd evd() {
+    return evd;
+  }
+
+  @Override
   final IaImpl ia() {
     return ia;
   }

@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.AsyncEvent;
@@ -82,8 +81,8 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private final Segments single = new Segments(1);
   private final RecvRequest request;
 
-  /** Whether the low watermark is still to be told of. */
-  private final AtomicBoolean armed = new AtomicBoolean();
+  /** The low watermark that is still to be told of; 0 for none. */
+  private final AtomicInteger watermark = new AtomicInteger();
 
   // Under the monitor of this object.
   private final Set<EndpointImpl> users = new LinkedHashSet<>();
@@ -138,11 +137,13 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     return tag;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }
 
-  PzImpl pz() {
+  @Override
+  public PzImpl pz() {
     return pz;
   }
 
@@ -404,11 +405,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
           1, name + ".lowWatermark: " + receives + " is not within 0.." + slots.length);
     }
     checkOpen("lowWatermark");
-    armed.set(receives > 0);
+    watermark.set(receives);
     try {
       queue.armLimit(receives);
     } catch (final VerbsException e) {
-      armed.set(false);
+      watermark.set(0);
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
     }
@@ -417,9 +418,14 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     }
   }
 
+  @Override
+  public int lowWatermark() {
+    return watermark.get();
+  }
+
   /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
   void onLowWatermark() {
-    if (armed.getAndSet(false)) {
+    if (watermark.getAndSet(0) > 0) {
       ia.report(
           asyncSlot,
           AsyncEvent.Kind.SRQ_LOW_WATERMARK,
@@ -473,6 +479,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   }
 
   // What it is.
+
+  @Override
+  public int maxIov() {
+    return iov;
+  }
 
   @Override
   public int maxReceives() {

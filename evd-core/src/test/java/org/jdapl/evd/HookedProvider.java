@@ -79,7 +79,12 @@ final class HookedProvider implements VerbsProvider, Device {
 
   /** Something happens to the connection that was asked for or accepted last. */
   void tell(final CmEventType type, final int status) {
-    cmHandler.onCmEvent(id, type, status, ByteBuffer.allocate(0));
+    tell(type, status, new byte[0]);
+  }
+
+  /** It happens with private data. */
+  void tell(final CmEventType type, final int status, final byte[] privateData) {
+    cmHandler.onCmEvent(id, type, status, ByteBuffer.wrap(privateData));
   }
 
   /** A peer asks for a connection. */

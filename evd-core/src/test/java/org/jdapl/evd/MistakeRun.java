@@ -36,6 +36,8 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
+          "org.jdapl.evd.PrivateDataContractTest",
+          "org.jdapl.evd.PrivateDataTest",
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",

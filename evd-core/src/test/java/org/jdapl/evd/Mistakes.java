@@ -1142,8 +1142,8 @@ final class Mistakes {
             "T13",
             "the low watermark is told of twice",
             "SrqImpl.java",
-            "    if (armed.getAndSet(false)) {",
-            "    if (armed.get()) {"),
+            "    if (watermark.getAndSet(0) > 0) {",
+            "    if (watermark.get() > 0) {"),
         Mistake.of(
             "T13",
             "a watermark that is reached already is told of only when the device says so",
@@ -1178,6 +1178,24 @@ final class Mistakes {
             "CqFeed.java",
             "        pause();\n      }\n    }\n    if (into.size() > 0) {",
             "        into.clear();\n        pause();\n      }\n    }\n    if (into.size() > 0) {"),
+        Mistake.of(
+            "C03",
+            "private data may be a byte too long",
+            "PrivateData.java",
+            "    if (data.remaining() > limit) {",
+            "    if (data.remaining() > limit + 1) {"),
+        Mistake.of(
+            "C03",
+            "a length that is not known is said to be exact",
+            "IaImpl.java",
+            "    return !privateData.hasRemaining() || showsExactPrivateData();",
+            "    return true;"),
+        Mistake.of(
+            "C03",
+            "what a provider shows during a call is kept and not copied",
+            "PrivateData.java",
+            "    return ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
+            "    return shown.asReadOnlyBuffer();"),
         Mistake.of(
             "R02",
             "a closed EVD is used",
