@@ -19,7 +19,7 @@ public interface DatObject extends AutoCloseable {
   HandleType type();
 
   /**
-   * The adapter it belongs to (the ia_handle of each dat_..._query). Legal in every state.
+   * The adapter it belongs to (dat_pz_query; the ia_handle of each query). Legal in every state.
    *
    * @return the adapter; of an adapter, itself.
    */

@@ -30,7 +30,7 @@ public interface Evd extends DatObject {
   }
 
   /**
-   * Which guard it uses (dat_evd_query has no such field). It follows from all who may signal. Any
+   * Which guard it uses (nothing that DAT can query). It follows from all who may signal. Any
    * thread may post, so it is ATOMIC for every EVD of this version.
    *
    * @return the guard; it stays the same.
@@ -261,7 +261,8 @@ public interface Evd extends DatObject {
   void slowAfter(Duration time);
 
   /**
-   * What was counted so far. May be called at any time, in every state, and stops nothing.
+   * What was counted so far (dat_ib_query_counters, dat_ib_print_counters). May be called at any
+   * time, in every state, and stops nothing.
    *
    * @return a snapshot; counters may be apart by events in progress.
    */

@@ -39,8 +39,8 @@ public interface InterfaceAdapter extends DatObject {
   InetAddress address();
 
   /**
-   * Where async errors of this adapter go: at first an EVD that is created, its upcall disabled,
-   * and closed with the adapter.
+   * Where async errors of this adapter go (dat_ia_query): at first an EVD that is created, its
+   * upcall disabled, and closed with the adapter.
    *
    * @return the EVD that gets them now.
    */
@@ -57,8 +57,8 @@ public interface InterfaceAdapter extends DatObject {
   void asyncEvd(Evd evd);
 
   /**
-   * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share
-   * one.
+   * Creates an event dispatcher (dat_evd_create; dat_evd_kcreate with DAT_UPCALL_DISABLE). Any
+   * streams may share one.
    *
    * @param length how many completions, connection requests and software events it holds, each on
    *     its own; at least 1. Each endpoint that uses the EVD takes as many completions of that as
@@ -220,7 +220,8 @@ public interface InterfaceAdapter extends DatObject {
 
   /**
    * How many objects are open, and what the adapter's open EVDs and their dispatchers counted so
-   * far. May be called at any time, in every state, and stops nothing.
+   * far (dat_ib_query_counters, dat_ib_print_counters). May be called at any time, in every state,
+   * and stops nothing.
    *
    * @return a snapshot, made to be printed.
    */
