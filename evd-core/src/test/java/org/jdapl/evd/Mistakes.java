@@ -998,6 +998,24 @@ final class Mistakes {
             "                status == CmHandler.CONSUMER_REJECT",
             "                status < 0"),
         Mistake.of(
+            "C03",
+            "private data may be a byte too long",
+            "PrivateData.java",
+            "    if (data.remaining() > limit) {",
+            "    if (data.remaining() > limit + 1) {"),
+        Mistake.of(
+            "C03",
+            "a length that is not known is said to be exact",
+            "IaImpl.java",
+            "    return !privateData.hasRemaining() || showsExactPrivateData();",
+            "    return true;"),
+        Mistake.of(
+            "C03",
+            "what a provider shows during a call is kept and not copied",
+            "PrivateData.java",
+            "    return ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
+            "    return shown.asReadOnlyBuffer();"),
+        Mistake.of(
             "C04",
             "a graceful disconnect waits for its requests as long as they take",
             "Connection.java",
@@ -1178,24 +1196,6 @@ final class Mistakes {
             "CqFeed.java",
             "        pause();\n      }\n    }\n    if (into.size() > 0) {",
             "        into.clear();\n        pause();\n      }\n    }\n    if (into.size() > 0) {"),
-        Mistake.of(
-            "C03",
-            "private data may be a byte too long",
-            "PrivateData.java",
-            "    if (data.remaining() > limit) {",
-            "    if (data.remaining() > limit + 1) {"),
-        Mistake.of(
-            "C03",
-            "a length that is not known is said to be exact",
-            "IaImpl.java",
-            "    return !privateData.hasRemaining() || showsExactPrivateData();",
-            "    return true;"),
-        Mistake.of(
-            "C03",
-            "what a provider shows during a call is kept and not copied",
-            "PrivateData.java",
-            "    return ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
-            "    return shown.asReadOnlyBuffer();"),
         Mistake.of(
             "R02",
             "a closed EVD is used",
