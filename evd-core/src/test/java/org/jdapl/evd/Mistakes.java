@@ -110,16 +110,16 @@ final class Mistakes {
         Mistake.of(
             "E06",
             "a request that found its EVD full is not reported",
-            "PspImpl.java",
-            "      ia.report(\n          evd.asyncSlot(),\n",
-            "      java.util.Objects.hash(\n          evd.asyncSlot(),\n"),
+            "SpImpl.java",
+            "    ia.report(\n        evd.asyncSlot(),\n",
+            "    java.util.Objects.hash(\n        evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
             "CrImpl.java",
-            "    psp.ia().remove(this);\n    try {\n      request.reject",
-            "    if (status == CmHandler.CONSUMER_REJECT) {\n      psp.ia().remove(this);\n    }\n"
-                + "    try {\n      request.reject"),
+            "final ByteBuffer data) {\n    ia.remove(this);\n",
+            "final ByteBuffer data) {\n    if (status == CmHandler.CONSUMER_REJECT) {\n"
+                + "      ia.remove(this);\n    }\n"),
         Mistake.of(
             "E07",
             "an object has more than one slot in the async EVD",
@@ -750,7 +750,7 @@ final class Mistakes {
                 "")
             .with(
                 "EndpointImpl.java",
-                "    if (requests.isSealed()\n"
+                "    if (incarnation.requests().isSealed()\n"
                     + "        || (state != EndpointState.CONNECTED && state !="
                     + " EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
@@ -904,8 +904,8 @@ final class Mistakes {
             "T10",
             "an endpoint that is closed stays counted",
             "EndpointImpl.java",
-            "    ia.remove(this);\n",
-            ""),
+            "    } else {\n      ia.remove(this);\n    }\n",
+            "    }\n"),
         Mistake.of(
             "T10",
             "an object that is closed stays in the list of those that are open",
@@ -934,16 +934,16 @@ final class Mistakes {
             "T11",
             "a region is closed though a request uses it",
             "PzImpl.java",
-            "endpoint.uses(lmr)",
-            "endpoint.uses(null)"),
+            "endpoint.now().uses(lmr)",
+            "endpoint.now().uses(null)"),
         Mistake.of(
             "T11",
             "the request of an endpoint that is being closed uses no region",
             "PzImpl.java",
-            "endpoint && endpoint.uses(lmr))",
+            "endpoint && endpoint.now().uses(lmr))",
             "endpoint\n"
                 + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
-                + "              && endpoint.uses(lmr))"),
+                + "              && endpoint.now().uses(lmr))"),
         Mistake.of(
             "T12",
             "a device that is lost stays open",
@@ -1025,7 +1025,7 @@ final class Mistakes {
             "C05",
             "the bounds of an endpoint are not asked for",
             "Connection.java",
-            "    return attributes.bounds();",
+            "    return endpoint.attributes().bounds();",
             "    return Bounds.defaults();"),
         Mistake.of(
             "C05",
