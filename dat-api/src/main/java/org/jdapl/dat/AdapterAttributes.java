@@ -3,8 +3,9 @@ package org.jdapl.dat;
 import java.net.InetAddress;
 
 /**
- * What an interface adapter has room for (DAT_IA_ATTR). These are the most that a call accepts; the
- * device may run out of something before, and then says INSUFFICIENT_RESOURCES.
+ * What an interface adapter has room for (DAT_IA_ATTR). A call that asks for more is refused,
+ * except that an endpoint which asks for more RDMA reads gets as many as there are. The device may
+ * run out of something before, which is INSUFFICIENT_RESOURCES as well.
  *
  * @param name the name of the adapter (adapter_name).
  * @param address where peers connect to (ia_address_ptr).
