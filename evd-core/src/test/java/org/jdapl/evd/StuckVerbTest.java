@@ -15,6 +15,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
@@ -332,7 +333,7 @@ class StuckVerbTest {
   @Test
   void required_T10_aRegionStaysRegisteredWhileAQueuePairReachesIt() throws InterruptedException {
     createConnected();
-    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    final List<String> done = new CopyOnWriteArrayList<>();
     provider.hook =
         called -> {
           if (called.equals("modify_qp")) { // each time
@@ -343,6 +344,10 @@ class StuckVerbTest {
           done.add(called);
         };
     ia.closeAbruptly(SHORT);
+    while (!log.toString(UTF_8).contains("could not be stopped yet")
+        && !done.contains("dereg_mr")) {
+      Thread.onSpinWait();
+    }
     assertThat(done).doesNotContain("dereg_mr");
 
     go.countDown();
