@@ -6,10 +6,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
 
 /** Where it is wanted, nothing is run after a test failed: one is enough to find a mistake. */
+@SuppressWarnings("exports") // public for the service loader only
 public final class StopAtFirstFailure implements ExecutionCondition, TestWatcher {
 
   private static volatile boolean wanted;
   private static volatile boolean failed;
+
+  /** For the service loader. */
+  public StopAtFirstFailure() {}
 
   /** From here on; in this class loader. */
   static void want() {
