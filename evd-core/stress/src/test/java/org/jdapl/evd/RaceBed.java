@@ -43,6 +43,9 @@ import org.jdapl.dat.UpcallPolicy;
  * <p>Two threads are its dispatchers: each does a few rounds of one. What is left when all threads
  * of the race have ended is done by the thread that made the bed, so nothing spins or waits, and a
  * schedule always ends. A signal that was lost shows as an event that nobody comes for.
+ *
+ * <p>It is left open: to close it would add to each schedule what is not raced for. Nobody looks
+ * for leaks, since a scheduler runs the threads, and a cleaner's would be one more.
  */
 final class RaceBed {
 
