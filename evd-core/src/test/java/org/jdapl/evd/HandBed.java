@@ -21,7 +21,7 @@ abstract class HandBed implements AutoCloseable {
   private static final Duration STEP = Duration.ofMillis(100);
   private static final Duration CLOSED_WITHIN = Duration.ofMinutes(5);
 
-  /** Planted mistakes are to be found by tests, not by what comes after them. */
+  /** Not where mistakes are planted: tests are to find those, and not what comes after a test. */
   private static final boolean IS_CLOSED =
       LeakDetector.Level.configured() != LeakDetector.Level.OFF;
 
