@@ -55,7 +55,11 @@ final class EvdImpl implements Evd {
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
 
-    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    /**
+     * Its policy may not be in the word yet: then it is nobody's that runs under the old one. The
+     * word must have been read after it; else the policy may be one that was there before, and is
+     * about to come back with this target.
+     */
     private EventHandler eventsUnder(final long state) {
       return policy == (state & EvdState.CONCURRENCY) ? events : null;
     }
@@ -288,8 +292,9 @@ final class EvdImpl implements Evd {
     EventHandler called = null;
     int budget = BUDGET;
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -375,8 +380,9 @@ final class EvdImpl implements Evd {
   private void many(final Dispatcher by) {
     final Handout own = by.handout();
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;

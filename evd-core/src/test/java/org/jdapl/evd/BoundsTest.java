@@ -16,6 +16,7 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What a transport never sends is waited for as long as the endpoint's bounds say; that of the last
  * receive is in {@link SharedReceiveScenarioTest}.
  */
+@ExtendWith(HandBed.Closing.class)
 class BoundsTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);

@@ -25,6 +25,7 @@ import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Bugs that other RDMA libraries had with the events of their connection managers, each as the
  * scenario that showed it. By hand.
  */
+@ExtendWith(HandBed.Closing.class)
 class CmScenarioTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);

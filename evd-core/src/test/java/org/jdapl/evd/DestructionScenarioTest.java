@@ -21,6 +21,7 @@ import org.jdapl.evd.ScriptedDevice.ScriptedCq;
 import org.jdapl.evd.ScriptedDevice.ScriptedQp;
 import org.jdapl.verbs.AsyncType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Bugs that other RDMA libraries had when queues and queue pairs were destroyed, each as the
  * scenario that showed it. By hand.
  */
+@ExtendWith(HandBed.Closing.class)
 class DestructionScenarioTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);

@@ -24,8 +24,10 @@ import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What an adapter does when its device is gone. */
+@ExtendWith(HandBed.Closing.class)
 class DeviceLossTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);

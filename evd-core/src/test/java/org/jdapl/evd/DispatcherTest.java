@@ -33,6 +33,7 @@ import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The loops that give turns and keep time, on threads and by hand. */
 @Timeout(120)
+@ExtendWith(HandBed.Closing.class)
 class DispatcherTest {
 
   private static final Duration BOUND = Duration.ofSeconds(Long.getLong("jdapl.bound", 20));

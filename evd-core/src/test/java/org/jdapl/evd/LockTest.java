@@ -31,8 +31,10 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Delivery;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Which monitors are held where foreign code runs; the JVM says so. */
+@ExtendWith(HandBed.Closing.class)
 class LockTest {
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

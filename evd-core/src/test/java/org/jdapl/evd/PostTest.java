@@ -34,10 +34,12 @@ import org.jdapl.dat.Segments;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What rides along with a post, posts from several threads, and posts in silence. */
+@ExtendWith(HandBed.Closing.class)
 class PostTest {
 
   /** It may be accepted: that it is open shows when the guard is free. */

@@ -39,12 +39,14 @@ import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A provider that misbehaves, and completions of queue pairs that are gone. */
+@ExtendWith(HandBed.Closing.class)
 class ProviderFaultContractTest {
 
   private static final int ENOUGH = 10_000;

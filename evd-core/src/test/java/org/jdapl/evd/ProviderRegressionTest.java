@@ -22,8 +22,10 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Defects at the border to the provider, each as a test. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class ProviderRegressionTest {
 
   private final HookedBed bed = new HookedBed();

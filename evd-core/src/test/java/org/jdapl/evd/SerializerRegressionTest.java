@@ -31,8 +31,10 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Defects of the serializer, each as a test. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class SerializerRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(5);

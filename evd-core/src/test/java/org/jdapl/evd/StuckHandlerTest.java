@@ -15,8 +15,10 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A handler does not return, and what it uses is closed. By hand: meanwhile the others go on. */
+@ExtendWith(HandBed.Closing.class)
 class StuckHandlerTest {
 
   private static final Duration BOUND = Duration.ofSeconds(1);

@@ -29,10 +29,12 @@ import org.jdapl.hooks.Faults;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Providers that lose a notification, and such that do not. */
+@ExtendWith(HandBed.Closing.class)
 class WatchdogTest {
 
   /** A model, and which notification is lost; -1 for none. */

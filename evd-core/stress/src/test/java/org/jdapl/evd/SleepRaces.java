@@ -59,7 +59,7 @@ final class SleepRaces {
                 })
             .dispatchers(DISPATCHERS)
             .capacity(4)
-            .leakDetection(LeakDetector.Level.OFF)
+            .leakDetection(LeakDetector.Level.OFF) // a scheduler would run its cleaner's thread
             .start();
     final InterfaceAdapter ia = jdapl.open();
     final EvdImpl evd = (EvdImpl) ia.createEvd(8, EventStream.SOFTWARE);
