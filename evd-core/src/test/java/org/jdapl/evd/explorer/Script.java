@@ -52,6 +52,9 @@ record Script(
       if (action.call() == Call.CLOSE_ENDPOINT && random.nextInt(3) == 0) {
         another(random, actions);
       }
+      if (action.call() == Call.AWAIT && action.inside() < 0 && random.nextInt(3) > 0) {
+        others(random, actions, action);
+      }
     }
     if (random.nextInt(8) == 0) {
       insert(random, actions, Action.of(Call.LOSE_DEVICE, random.nextInt(adapters)));
@@ -81,6 +84,34 @@ record Script(
     actions.add(Action.of(Call.ENDPOINT, random.nextInt(64), random.nextInt(64), 0));
     for (int left = random.nextInt(3); left > 0; left--) {
       actions.add(Action.of(Call.RECEIVE, Action.NEWEST, 0, 0));
+    }
+  }
+
+  /** While a thread waits, others often do something to the same EVD. */
+  private static void others(
+      final SplittableRandom random, final List<Action> actions, final Action wait) {
+    for (int left = 1 + random.nextInt(3); left > 0; left--) {
+      final Call call =
+          one(
+              random,
+              Call.POST,
+              Call.POST,
+              Call.AWAIT,
+              Call.DEQUEUE,
+              Call.UPCALL,
+              Call.DISABLE,
+              Call.UNWAITABLE,
+              Call.RESIZE,
+              Call.CLOSE_EVD,
+              Call.GO_ON);
+      actions.add(
+          new Action(
+              call,
+              (wait.by() + 1 + random.nextInt(Consumers.COUNT - 1)) % Consumers.COUNT,
+              -1,
+              wait.a(),
+              random.nextInt(64),
+              random.nextInt(64)));
     }
   }
 
