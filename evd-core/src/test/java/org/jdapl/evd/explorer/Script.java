@@ -38,6 +38,32 @@ record Script(
   private static final int MOST_FAULTS = 4;
   private static final String BAR = " | ";
 
+  private static final Call[] WITH_A_WAITER = {
+    Call.POST,
+    Call.POST,
+    Call.AWAIT,
+    Call.DEQUEUE,
+    Call.UPCALL,
+    Call.DISABLE,
+    Call.UNWAITABLE,
+    Call.RESIZE,
+    Call.CLOSE_EVD,
+    Call.GO_ON,
+  };
+
+  private static final Call[] WITH_A_CNO = {
+    Call.POST,
+    Call.POST,
+    Call.DEQUEUE,
+    Call.AWAIT_CNO,
+    Call.AWAIT_CNO,
+    Call.AWAIT,
+    Call.USE_CNO,
+    Call.CLOSE_CNO,
+    Call.CLOSE_EVD,
+    Call.GO_ON,
+  };
+
   /** The script of a seed. */
   static Script random(final long seed) {
     final SplittableRandom random = new SplittableRandom(seed);
@@ -48,12 +74,17 @@ record Script(
     }
     for (int left = random.nextInt(LEAST, MOST); left > 0; left--) {
       final Action action = Action.random(random);
+      if (action.call() == Call.AWAIT && random.nextBoolean()) { // else upcalls are enabled, mostly
+        actions.add(Action.of(Call.DISABLE, action.a()));
+      }
       actions.add(action);
       if (action.call() == Call.CLOSE_ENDPOINT && random.nextInt(3) == 0) {
         another(random, actions);
       }
-      if (action.call() == Call.AWAIT && action.inside() < 0 && random.nextInt(3) > 0) {
-        others(random, actions, action);
+      if (action.call() == Call.AWAIT && random.nextInt(3) > 0) {
+        meanwhile(random, actions, action, WITH_A_WAITER);
+      } else if (action.call() == Call.AWAIT_CNO && random.nextInt(3) > 0) {
+        meanwhile(random, actions, action, WITH_A_CNO);
       }
     }
     if (random.nextInt(8) == 0) {
@@ -87,26 +118,16 @@ record Script(
     }
   }
 
-  /** While a thread waits, others often do something to the same EVD. */
-  private static void others(
-      final SplittableRandom random, final List<Action> actions, final Action wait) {
+  /** While a thread waits, others often do something to what it waits for. */
+  private static void meanwhile(
+      final SplittableRandom random,
+      final List<Action> actions,
+      final Action wait,
+      final Call... calls) {
     for (int left = 1 + random.nextInt(3); left > 0; left--) {
-      final Call call =
-          one(
-              random,
-              Call.POST,
-              Call.POST,
-              Call.AWAIT,
-              Call.DEQUEUE,
-              Call.UPCALL,
-              Call.DISABLE,
-              Call.UNWAITABLE,
-              Call.RESIZE,
-              Call.CLOSE_EVD,
-              Call.GO_ON);
       actions.add(
           new Action(
-              call,
+              one(random, calls),
               (wait.by() + 1 + random.nextInt(Consumers.COUNT - 1)) % Consumers.COUNT,
               -1,
               wait.a(),
@@ -123,9 +144,16 @@ record Script(
   /** Most scripts begin with two endpoints that connect: little happens without. */
   private static void connected(final SplittableRandom random, final List<Action> actions) {
     final int evds = 1 + random.nextInt(3);
+    final boolean hasCno = random.nextInt(4) == 0;
+    if (hasCno) {
+      actions.add(Action.of(Call.CNO, 0));
+      actions.add(Action.of(Call.CNO, 1));
+    }
     for (int i = 0; i < evds; i++) {
       actions.add(Action.of(Call.EVD, i, 63, 0));
-      if (random.nextInt(4) > 0) {
+      if (hasCno && random.nextInt(3) > 0) {
+        actions.add(Action.of(Call.USE_CNO, i, 1 + 2 * random.nextInt(16), 0));
+      } else if (random.nextInt(4) > 0) {
         actions.add(Action.of(Call.UPCALL, i, random.nextInt(4), 0));
       }
     }
