@@ -69,8 +69,9 @@ record Script(
     final SplittableRandom random = new SplittableRandom(seed);
     final int adapters = 1 + random.nextInt(2);
     final List<Action> actions = new ArrayList<>();
+    final boolean hasCno = random.nextInt(4) == 0;
     if (random.nextInt(8) > 0) {
-      connected(random, actions);
+      connected(random, actions, hasCno);
     }
     for (int left = random.nextInt(LEAST, MOST); left > 0; left--) {
       final Action action = Action.random(random);
@@ -86,6 +87,9 @@ record Script(
       } else if (action.call() == Call.AWAIT_CNO && random.nextInt(3) > 0) {
         meanwhile(random, actions, action, WITH_A_CNO);
       }
+    }
+    if (hasCno && random.nextInt(4) == 0) {
+      quiet(random, actions);
     }
     if (random.nextInt(8) == 0) {
       insert(random, actions, Action.of(Call.LOSE_DEVICE, random.nextInt(adapters)));
@@ -136,15 +140,34 @@ record Script(
     }
   }
 
+  /** Who waits for several EVDs drains them, and waits again; a message comes in a close then. */
+  private static void quiet(final SplittableRandom random, final List<Action> actions) {
+    actions.add(Action.of(Call.RUN, random.nextInt(64)));
+    emptied(random, actions);
+    actions.add(Action.of(Call.SEND, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.SEND, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.CLOSE_ENDPOINT, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.TURN, random.nextInt(4)));
+    emptied(random, actions);
+  }
+
+  private static void emptied(final SplittableRandom random, final List<Action> actions) {
+    final int evd = random.nextInt(3);
+    for (int i = 0; i < 3; i++) {
+      actions.add(Action.of(Call.AWAIT_CNO, random.nextInt(2), 0, 0));
+      actions.add(Action.of(Call.DEQUEUE, evd, 3));
+    }
+  }
+
   private static void insert(
       final SplittableRandom random, final List<Action> actions, final Action action) {
     actions.add(random.nextInt(actions.size() / 2, actions.size()), action);
   }
 
   /** Most scripts begin with two endpoints that connect: little happens without. */
-  private static void connected(final SplittableRandom random, final List<Action> actions) {
+  private static void connected(
+      final SplittableRandom random, final List<Action> actions, final boolean hasCno) {
     final int evds = 1 + random.nextInt(3);
-    final boolean hasCno = random.nextInt(4) == 0;
     if (hasCno) {
       actions.add(Action.of(Call.CNO, 0));
       actions.add(Action.of(Call.CNO, 1));
