@@ -219,7 +219,8 @@ final class EvdImpl implements Evd {
         }
       } else if (EvdState.wakes(before, after)) {
         LockSupport.unpark(waiter);
-      } else if (EvdState.tells(before, after, operation)) {
+      }
+      if (EvdState.tells(before, after, operation)) { // also if there is a token, of a close
         tellCno();
       }
     }
