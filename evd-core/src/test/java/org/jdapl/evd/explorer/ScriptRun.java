@@ -289,16 +289,18 @@ final class ScriptRun {
     upcallOf = null;
   }
 
-  /** An upcall does what it is to do, or has another thread do it meanwhile. */
+  /** An upcall makes a call, and other threads make theirs meanwhile. */
   void inside(final EvdBook evd) {
-    final Action action = evd.inside.poll();
-    if (action == null || problem != null) {
-      return;
-    }
-    if (action.by() > 0 && action.call().isForAnyThread() && !consumers.isBusy(action.by())) {
-      consumers.call(action.by(), action.toString(), () -> make(action));
-    } else {
-      make(action);
+    Action action = evd.inside.poll();
+    while (action != null && problem == null) {
+      final Action made = action;
+      if (made.by() > 0 && made.call().isForAnyThread() && !consumers.isBusy(made.by())) {
+        consumers.call(made.by(), made.toString(), () -> make(made));
+      } else {
+        make(made);
+      }
+      final Action next = evd.inside.peek();
+      action = next != null && next.by() > 0 ? evd.inside.poll() : null;
     }
   }
 
@@ -481,7 +483,12 @@ final class ScriptRun {
   // The end.
 
   private void onRest() {
-    all.evds.forEach(EvdBook::onRest);
+    for (final EvdBook evd : all.evds) {
+      evd.onRest();
+      if (isFaulty()) {
+        rest(); // a dequeue may have met a fault, of which another EVD tells
+      }
+    }
     all.endpoints.forEach(EndpointBook::onRest);
     all.srqs.forEach(SrqBook::onRest);
   }
