@@ -500,14 +500,21 @@ final class EvdBook {
     }
   }
 
-  /** Takes the first event, and describes it; null if there is none. */
+  /**
+   * Takes the first event, and describes it; null if there is none, or one that may have come just
+   * now, as such a dequeue met a fault.
+   */
   private String first() {
     final String[] first = new String[1];
     evd.drain(
         new EventHandler() {
           @Override
           public void onEvent(final Event event) {
-            first[0] = describe(event);
+            final boolean mayBeNew =
+                event instanceof AsyncEvent async
+                    && async.kind() == AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR
+                    && run.isFaulty();
+            first[0] = mayBeNew ? null : describe(event);
             take(event);
           }
         },

@@ -483,12 +483,7 @@ final class ScriptRun {
   // The end.
 
   private void onRest() {
-    for (final EvdBook evd : all.evds) {
-      evd.onRest();
-      if (isFaulty()) {
-        rest(); // a dequeue may have met a fault, of which another EVD tells
-      }
-    }
+    all.evds.forEach(EvdBook::onRest);
     all.endpoints.forEach(EndpointBook::onRest);
     all.srqs.forEach(SrqBook::onRest);
   }
