@@ -202,6 +202,11 @@ record Action(Call call, int by, int inside, int a, int b, int c) {
     return call.word()
         + (by == 0 ? "" : "#" + by)
         + (inside < 0 ? "" : "@" + inside)
-        + " " + a + " " + b + " " + c;
+        + " "
+        + a
+        + " "
+        + b
+        + " "
+        + c;
   }
 }

@@ -121,7 +121,8 @@ final class CloseCalls {
     final DatException refused =
         run.attempt("close", () -> stage.add(evd.evd.closeAsync(waits ? BOUND : bound)));
     final boolean used =
-        all.endpoints.stream().anyMatch(e -> e.uses(evd) && !e.isClosed() && !run.isExcused(e.adapter));
+        all.endpoints.stream()
+            .anyMatch(e -> e.uses(evd) && !e.isClosed() && !run.isExcused(e.adapter));
     if (refused == null && used && first && !evd.adapter.closed) {
       run.fail("T01", evd + " was closed, and an endpoint uses it");
     }
@@ -227,7 +228,8 @@ final class CloseCalls {
     }
     waitFor(() -> adapter.adapter.closeAbruptly(bound));
     if (run.now() - start > bound.plus(GRACE).toNanos()) {
-      run.fail("T10", adapter.adapter + ": its close took " + (run.now() - start) + ", not " + bound);
+      run.fail(
+          "T10", adapter.adapter + ": its close took " + (run.now() - start) + ", not " + bound);
     }
   }
 

@@ -1,5 +1,6 @@
 package org.jdapl.evd.explorer;
 
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jdapl.dat.Cno;
@@ -71,12 +72,10 @@ final class CnoBook {
     }
   }
 
-  boolean beginWait() {
-    final boolean over = triggered;
-    triggered = false;
+  void beginWait() {
     waiting++;
-    released += over ? 1 : 0;
-    return over;
+    released += triggered ? 1 : 0;
+    triggered = false;
   }
 
   /** A thread waits, and has looked just now. */
@@ -145,7 +144,7 @@ final class CnoBook {
     }
     final boolean[] told = new boolean[1];
     run.consumers.beginDriving();
-    cno.await(evd -> told[0] = true, java.time.Duration.ZERO);
+    cno.await(evd -> told[0] = true, Duration.ZERO);
     run.consumers.endDriving();
     if (!told[0]) {
       evds.stream().filter(EvdBook::isToTell).forEach(EvdBook::mustBeEmpty);

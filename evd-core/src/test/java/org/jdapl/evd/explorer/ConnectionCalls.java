@@ -60,8 +60,7 @@ final class ConnectionCalls {
                   : adapter.adapter.createEndpoint(
                       adapter.pz, receive.evd, request.evd, connect.evd, srq.srq, chosen);
           final EndpointBook book =
-              new EndpointBook(
-                  run, adapter, made, receive, request, connect, srq, receives, sends);
+              new EndpointBook(run, adapter, made, receive, request, connect, srq, receives, sends);
           all.add(book);
           if (isSolicited) {
             receive.hearsSolicitedOnly();
@@ -85,7 +84,8 @@ final class ConnectionCalls {
           "createPsp",
           () ->
               all.points.add(
-                  new Inventory.Point(evd.adapter.adapter.createPsp(1 + b % 8, evd.evd), evd, b % 4 != 3)));
+                  new Inventory.Point(
+                      evd.adapter.adapter.createPsp(1 + b % 8, evd.evd), evd, b % 4 != 3)));
     }
   }
 
@@ -94,7 +94,9 @@ final class ConnectionCalls {
       return;
     }
     final long service =
-        all.points.isEmpty() || c / 4 == 1 ? 99 : all.points.get(b % all.points.size()).psp().connQual();
+        all.points.isEmpty() || c / 4 == 1
+            ? 99
+            : all.points.get(b % all.points.size()).psp().connQual();
     final InetAddress to = c / 4 == 2 ? elsewhere() : endpoint.adapter.adapter.address();
     final Duration timeout =
         switch (c % 4) {
@@ -102,7 +104,8 @@ final class ConnectionCalls {
           case 1 -> Duration.ofMillis(1);
           default -> Duration.ofSeconds(10);
         };
-    if (run.attempt("connect", () -> endpoint.endpoint.connect(to, service, timeout, null)) == null) {
+    if (run.attempt("connect", () -> endpoint.endpoint.connect(to, service, timeout, null))
+        == null) {
       endpoint.asked();
     }
   }
@@ -121,7 +124,8 @@ final class ConnectionCalls {
     }
     final Inventory.Pending pending = all.requests.get(a % all.requests.size());
     if (accepts) {
-      final EndpointBook endpoint = Inventory.pick(all.endpoints, b, book -> book.adapter == pending.adapter());
+      final EndpointBook endpoint =
+          Inventory.pick(all.endpoints, b, book -> book.adapter == pending.adapter());
       if (endpoint != null) {
         accept(pending.request(), endpoint);
       }

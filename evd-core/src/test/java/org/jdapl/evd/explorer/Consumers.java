@@ -7,6 +7,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jdapl.verbs.SteppedClock;
 
 /**
@@ -128,23 +129,17 @@ final class Consumers implements SteppedClock {
   }
 
   private final SteppedClock real;
-  private final Progress progress;
+  private final LongSupplier progress;
   private final Runner script = new Runner("script");
   private final List<Consumer> consumers = new ArrayList<>();
   private Runner running = script;
   private boolean abandoned;
 
-  /** Tells how much was done. */
-  @FunctionalInterface
-  interface Progress {
-    long count();
-  }
-
   /**
    * @param real the clock of the fabric.
    * @param progress grows when the core does something.
    */
-  Consumers(final SteppedClock real, final Progress progress) {
+  Consumers(final SteppedClock real, final LongSupplier progress) {
     this.real = real;
     this.progress = progress;
     for (int i = 0; i < COUNT; i++) {
@@ -200,7 +195,7 @@ final class Consumers implements SteppedClock {
    * @return whether anything came of it.
    */
   boolean goOn() {
-    final long before = progress.count();
+    final long before = progress.getAsLong();
     boolean ended = false;
     for (final Consumer consumer : consumers) {
       if (consumer.waits) {
@@ -208,7 +203,7 @@ final class Consumers implements SteppedClock {
         ended |= consumer.call == null;
       }
     }
-    return ended || progress.count() != before;
+    return ended || progress.getAsLong() != before;
   }
 
   /** The run is over: ends all calls. */

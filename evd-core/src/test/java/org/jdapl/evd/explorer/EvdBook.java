@@ -55,7 +55,6 @@ final class EvdBook {
   /** It was told to return, and has not done so. */
   private boolean left;
 
-
   /** A teardown that waits for an upcall. */
   private CompletableFuture<Void> teardown;
 
@@ -248,8 +247,7 @@ final class EvdBook {
   }
 
   private void policy(final UpcallPolicy to, final boolean forNew) {
-    quiet =
-        forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isUpcallOf(this);
+    quiet = forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isUpcallOf(this);
     onNew = forNew;
     policy = to;
     enablings++;

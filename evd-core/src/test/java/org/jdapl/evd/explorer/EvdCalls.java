@@ -120,14 +120,15 @@ final class EvdCalls {
     if (evd.isClosing() || evd.adapter.closed) {
       return;
     }
-    final boolean mayEnable =
-        !evd.isWaited() && (!evd.isTornDown() || run.isInUpcallOf(evd));
+    final boolean mayEnable = !evd.isWaited() && (!evd.isTornDown() || run.isInUpcallOf(evd));
     if (mayEnable && refused != null) {
       run.fail("U05", evd + ": upcalls could not be enabled: " + refused);
     } else if (!mayEnable && refused == null) {
       run.fail(
           evd.isWaited() ? "W06" : "U05",
-          evd + ": upcalls were enabled while " + (evd.isWaited() ? "a thread" : "a teardown")
+          evd
+              + ": upcalls were enabled while "
+              + (evd.isWaited() ? "a thread" : "a teardown")
               + " waits");
     } else if (refused != null
         && (refused.subtype() == ReturnSubtype.INVALID_STATE_EVD_WAITER) != evd.isWaited()) {

@@ -78,8 +78,7 @@ final class Memory {
       return false;
     }
     for (int i = LEAST; i < PLACE; i++) {
-      final byte expected =
-          i < length ? pattern(number, i) : 0;
+      final byte expected = i < length ? pattern(number, i) : 0;
       if (bytes.get(at + i) != expected) {
         return false;
       }

@@ -33,7 +33,9 @@ final class TransferCalls {
   }
 
   void createLmr(final AdapterBook adapter) {
-    run.attempt("createLmr", () -> adapter.lmrs.add(adapter.pz.createLmr(run.memory.bytes(), Privilege.values())));
+    run.attempt(
+        "createLmr",
+        () -> adapter.lmrs.add(adapter.pz.createLmr(run.memory.bytes(), Privilege.values())));
   }
 
   void receive(final EndpointBook endpoint, final int b, final int c) {
@@ -54,7 +56,8 @@ final class TransferCalls {
       final Outcome[] outcome = new Outcome[1];
       run.attempt(
           "post of a shared receive",
-          () -> outcome[0] = srq.srq.postReceive(place(lmr, cookie, Memory.PLACE), cookie, srq.srq));
+          () ->
+              outcome[0] = srq.srq.postReceive(place(lmr, cookie, Memory.PLACE), cookie, srq.srq));
       if (outcome[0] == Outcome.SUCCESS) {
         srq.posted(lmr, cookie);
       } else if (outcome[0] == Outcome.INSUFFICIENT_RESOURCES && !run.isFaulty()) {
@@ -70,8 +73,7 @@ final class TransferCalls {
     }
   }
 
-  void post(
-      final DtoOperation operation, final EndpointBook endpoint, final int b, final int c) {
+  void post(final DtoOperation operation, final EndpointBook endpoint, final int b, final int c) {
     if (endpoint == null || endpoint.adapter.lmrs.isEmpty()) {
       return;
     }
@@ -96,8 +98,12 @@ final class TransferCalls {
               switch (operation) {
                 case SEND -> to.postSend(list, cookie, lmr, flags);
                 case RECEIVE -> to.postReceive(list, cookie, lmr);
-                case RDMA_WRITE -> to.postRdmaWrite(list, key(c), address(c) + Memory.target(cookie), cookie, lmr, flags);
-                case RDMA_READ -> to.postRdmaRead(list, key(c), address(c) + Memory.source(cookie), cookie, lmr, flags);
+                case RDMA_WRITE ->
+                    to.postRdmaWrite(
+                        list, key(c), address(c) + Memory.target(cookie), cookie, lmr, flags);
+                case RDMA_READ ->
+                    to.postRdmaRead(
+                        list, key(c), address(c) + Memory.source(cookie), cookie, lmr, flags);
               };
         });
     if (outcome[0] == Outcome.SUCCESS) {
@@ -114,7 +120,9 @@ final class TransferCalls {
   /** A key of a region of any adapter, or of none. */
   private int key(final int number) {
     final List<Lmr> lmrs = all.adapter(number).lmrs;
-    return lmrs.isEmpty() || number % 8 == 7 ? 1 : of(lmrs.get(number % lmrs.size()), Lmr::rmrContext);
+    return lmrs.isEmpty() || number % 8 == 7
+        ? 1
+        : of(lmrs.get(number % lmrs.size()), Lmr::rmrContext);
   }
 
   private long address(final int number) {

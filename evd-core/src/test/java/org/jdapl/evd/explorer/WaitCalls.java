@@ -42,8 +42,7 @@ final class WaitCalls {
         run.driveOnce(
             () ->
                 refused[0] =
-                    run.attempt(
-                        "await", () -> outcome[0] = evd.evd.await(taker, threshold, time)));
+                    run.attempt("await", () -> outcome[0] = evd.evd.await(taker, threshold, time)));
     run.note(() -> "    " + outcome[0] + ", " + evd.evd.remaining() + " remain");
     if (second) {
       if (ended && refused[0] == null) {
@@ -123,8 +122,7 @@ final class WaitCalls {
       return;
     }
     final boolean allowed = b % 4 != 0;
-    if (run.attempt(
-            "unwaitable", allowed ? evd.evd::clearUnwaitable : evd.evd::setUnwaitable)
+    if (run.attempt("unwaitable", allowed ? evd.evd::clearUnwaitable : evd.evd::setUnwaitable)
         == null) {
       evd.waitable(allowed);
     }
