@@ -114,6 +114,12 @@ final class ExplorerMistakes {
             "isLost ? this::closeDevice : this::finishClose)",
             "isLost ? () -> {} : this::finishClose)"),
         Mistake.of(
+            "D01",
+            "a transfer begins at another place of its region",
+            "PzImpl.java",
+            "region.address() + offset, (int) length",
+            "region.address() + (offset & ~64), (int) length"),
+        Mistake.of(
             "W03",
             "a second waiter is let in",
             "EvdState.java",

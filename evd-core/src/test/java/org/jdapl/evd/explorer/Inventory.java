@@ -3,7 +3,6 @@ package org.jdapl.evd.explorer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.Endpoint;
@@ -32,7 +31,7 @@ final class Inventory {
   /** The adapters' own, in the order of the adapters. */
   final List<EvdBook> asyncs = new ArrayList<>();
 
-  private final Map<Endpoint, EndpointBook> books = new IdentityHashMap<>();
+  private final IdentityHashMap<Endpoint, EndpointBook> books = new IdentityHashMap<>();
 
   void add(final EndpointBook endpoint) {
     endpoints.add(endpoint);
