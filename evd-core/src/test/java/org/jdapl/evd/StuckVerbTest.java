@@ -51,7 +51,7 @@ class StuckVerbTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Duration SHORT = Duration.ofMillis(500);
 
-  private final HookedProvider provider = new HookedProvider();
+  private final InterceptedProvider provider = new InterceptedProvider();
   private final Set<Thread> threads = Collections.synchronizedSet(new LinkedHashSet<>());
   private final ThreadFactory factory =
       loop -> {
@@ -78,7 +78,7 @@ class StuckVerbTest {
     standardError = System.err;
     System.setErr(new PrintStream(log, true, UTF_8));
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (event instanceof ConnectionEvent connection) {
                 kinds.add(connection.kind());
@@ -165,7 +165,8 @@ class StuckVerbTest {
     provider.ask();
     final Evd waitedFor = createEvd();
     final CompletableFuture<Outcome> waits =
-        CompletableFuture.supplyAsync(() -> waitedFor.await(HookedBed.on(event -> {}), 1, LONG));
+        CompletableFuture.supplyAsync(
+            () -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
     hang(verb);
 
     final long began = System.nanoTime();

@@ -18,14 +18,14 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.verbs.CmEventType;
 
 /**
- * By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. There is nothing
- * behind it that would have to be closed.
+ * By hand over a {@link InterceptedProvider}: one EVD for everything, and one endpoint. There is
+ * nothing behind it that would have to be closed.
  */
-final class HookedBed {
+final class InterceptedBed {
 
   private static final int TURNS_AT_MOST = 1000;
 
-  final HookedProvider provider = new HookedProvider();
+  final InterceptedProvider provider = new InterceptedProvider();
   final HandClock clock = new HandClock();
   final Jdapl jdapl =
       Jdapl.with(provider).clock(clock).byHand().leakDetection(LeakDetector.Level.OFF).start();
