@@ -92,7 +92,7 @@ final class Memory {
   }
 
   private static byte pattern(final long number, final int index) {
-    return (byte) (number * 31 + index * 7 + 1);
+    return (byte) (number * 31 + index * 7L + 1);
   }
 
   void posted(final long number, final EndpointBook by, final int length) {
