@@ -49,6 +49,9 @@ final class EvdImpl implements Evd {
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
   private static final int BUDGET = 64;
 
+  /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
+  private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
+
   private static final int SPINS = 100;
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
@@ -223,7 +226,8 @@ final class EvdImpl implements Evd {
         }
       } else if (EvdState.wakes(before, after)) {
         LockSupport.unpark(waiter);
-      } else if (EvdState.tells(before, after, operation)) {
+      }
+      if (EvdState.tells(before, after, operation)) { // also if there is a token, of a close
         tellCno();
       }
     }
@@ -917,13 +921,8 @@ final class EvdImpl implements Evd {
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, disabled(), "disable");
+    setPolicy(null, DISABLED, "disable");
     afterDisable();
-  }
-
-  /** What ON_NEW held back is the CNO's now: its bits are set. */
-  private long disabled() {
-    return cno == null ? EvdState.DISABLED : EvdState.DISABLED | EvdState.WORK;
   }
 
   private void afterDisable() {
@@ -960,7 +959,7 @@ final class EvdImpl implements Evd {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
     synchronized (policyLock) {
-      setPolicy(null, disabled(), "disable");
+      setPolicy(null, DISABLED, "disable");
       teardowns += counted;
     }
     afterDisable();

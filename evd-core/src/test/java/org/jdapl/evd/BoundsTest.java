@@ -32,7 +32,7 @@ class BoundsTest {
   private static final EndpointAttributes ATTRIBUTES =
       EndpointAttributes.defaults().withMaxDtos(4, 4);
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
 
   private Endpoint create(final Bounds bounds) {
     return bed.ia.createEndpoint(bed.pz, bed.evd, ATTRIBUTES.withBounds(bounds));
@@ -63,7 +63,7 @@ class BoundsTest {
     bed.ia.createPsp(1, bed.evd);
     bed.provider.ask();
     bed.evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (event instanceof ConnectionRequestEvent request) {
                 request.request().accept(endpoint, null);

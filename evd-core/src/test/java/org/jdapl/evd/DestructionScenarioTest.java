@@ -72,11 +72,11 @@ class DestructionScenarioTest {
   /** An asynchronous event found its queue pair while that was destroyed, or after it. */
   @Test
   void required_M05_anAsyncErrorThatComesWhileItsQueuePairIsDestroyedIsNotHandedOutAfterTheClose() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
     final List<Boolean> afterTheClose = new ArrayList<>();
-    bed.ia.asyncEvd().upcall(HookedBed.on(event -> afterTheClose.add(closes.get(0).isDone())));
+    bed.ia.asyncEvd().upcall(InterceptedBed.on(event -> afterTheClose.add(closes.get(0).isDone())));
     bed.provider.hook = verb -> bed.provider.fail(0, AsyncType.QP_FATAL);
 
     closes.add(close(bed.endpoint));
@@ -91,7 +91,7 @@ class DestructionScenarioTest {
   /** A completion queue was destroyed before the last queue pair that used it. */
   @Test
   void required_T09_anEvdIsInUseUntilTheCloseOfItsEndpointIsComplete() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<String> refusals = new ArrayList<>();
     final List<String> destroyed = new ArrayList<>();
@@ -222,7 +222,7 @@ class DestructionScenarioTest {
   /** A work request was posted after the one that marks the end of its queue. */
   @Test
   void required_T03_aPostIsBeforeTheMarkerOrRefused() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
     final List<String> refused = new ArrayList<>();
@@ -250,7 +250,7 @@ class DestructionScenarioTest {
    */
   @Test
   void required_M05_aQueuePairIsNotDestroyedWhileADequeuedEventOfItIsHandled() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
     bed.connected();
     bed.evd.drain(bed.recording(), 1);
@@ -262,7 +262,7 @@ class DestructionScenarioTest {
     final Dispatcher dispatcher = bed.jdapl.nextDispatcher();
 
     bed.evd.dequeue(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               closes.add(close(bed.endpoint));
               while (reaper.round() || dispatcher.round()) {
@@ -279,7 +279,7 @@ class DestructionScenarioTest {
   /** What a queue that failed holds was given up, though it could be polled. */
   @Test
   void required_T02_whatCanBePolledIsNotUnknownThoughItsQueueIsLeftAloneForAWhile() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.evd.upcall(bed.recording());
     bed.connected();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);

@@ -35,14 +35,14 @@ class DeviceLossTest {
   /** Verbs that fail on a device that is gone. */
   private static final Set<String> DEAD = Set.of("modify_qp", "post_send", "post_recv");
 
-  private final HookedBed bed = new HookedBed();
-  private final HookedProvider provider = bed.provider;
+  private final InterceptedBed bed = new InterceptedBed();
+  private final InterceptedProvider provider = bed.provider;
   private final List<String> verbs = new ArrayList<>();
   private final List<AsyncEvent> errors = new ArrayList<>();
 
   private void watch() {
     provider.hook = verbs::add;
-    bed.ia.asyncEvd().upcall(HookedBed.on(event -> errors.add(((AsyncEvent) event).copy())));
+    bed.ia.asyncEvd().upcall(InterceptedBed.on(event -> errors.add(((AsyncEvent) event).copy())));
   }
 
   private void die() {
@@ -50,7 +50,7 @@ class DeviceLossTest {
         verb -> {
           verbs.add(verb);
           if (DEAD.contains(verb)) {
-            throw HookedProvider.refused(verb);
+            throw InterceptedProvider.refused(verb);
           }
         };
     provider.lose();
@@ -178,7 +178,7 @@ class DeviceLossTest {
     assertThat(bed.evd.postSoftwareEvent("after")).isEqualTo(Outcome.SUCCESS);
     assertThat(
             bed.evd.await(
-                HookedBed.on(event -> seen.add(((SoftwareEvent) event).payload())), 1, LONG))
+                InterceptedBed.on(event -> seen.add(((SoftwareEvent) event).payload())), 1, LONG))
         .isEqualTo(Outcome.SUCCESS);
     assertThat(seen).containsExactly("after");
     assertThat(bed.evd.await(bed.recording(), 1, Duration.ZERO)).isEqualTo(Outcome.ABORT);
@@ -238,7 +238,7 @@ class DeviceLossTest {
     provider.hook =
         verb -> {
           if (DEAD.contains(verb) || verb.equals("poll_cq")) {
-            throw HookedProvider.refused(verb);
+            throw InterceptedProvider.refused(verb);
           }
         };
     provider.lose();
@@ -266,7 +266,7 @@ class DeviceLossTest {
               reaper().round();
               bed.clock.advance(Duration.ofMillis(100));
             }
-            throw HookedProvider.refused(verb);
+            throw InterceptedProvider.refused(verb);
           }
         };
     assertThatExceptionOfType(DatException.class).isThrownBy(bed::createEndpoint);

@@ -408,7 +408,7 @@ class DispatcherTest {
     final List<Endless> order = new ArrayList<>();
     final Evd late = bed.ia.createEvd(8, EventStream.SOFTWARE);
     final List<Integer> came = new ArrayList<>();
-    late.upcall(HookedBed.on(event -> came.add(order.size())));
+    late.upcall(InterceptedBed.on(event -> came.add(order.size())));
     final int others = 3;
     for (int i = 0; i < others; i++) {
       final Endless endless = new Endless(bed.ia.createEvd(200, EventStream.SOFTWARE), order);

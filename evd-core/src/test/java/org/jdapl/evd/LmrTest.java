@@ -66,7 +66,7 @@ class LmrTest {
 
   @Test
   void required_T11_eachRegionOfARequestIsInUse() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final Endpoint endpoint =
         bed.ia.createEndpoint(
             bed.pz,

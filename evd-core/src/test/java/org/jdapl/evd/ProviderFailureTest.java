@@ -42,7 +42,7 @@ class ProviderFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"post_send", "post_recv"})
   void required_R03_soDoesAPostThatTheProviderThrowsOutOf(final String verb) {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.provider.refuse(verb);
     final DatException refused =

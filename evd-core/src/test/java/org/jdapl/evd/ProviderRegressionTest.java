@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(HandBed.Closing.class)
 class ProviderRegressionTest {
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
 
   @Test
   void shouldReportARejectAsThePeersWhenAnAcceptFailedBefore() {
@@ -76,7 +76,7 @@ class ProviderRegressionTest {
   void shouldNotWaitForTheAnswerWhenTheConsumerDisconnectedMeanwhile() {
     final List<String> events = new ArrayList<>();
     bed.evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event ->
                 events.add(
                     event instanceof ConnectionEvent connection
@@ -176,7 +176,7 @@ class ProviderRegressionTest {
 
   @Test
   void required_T09_theQueuePairIsDestroyedBeforeItsIdAndTheQueueAfterBoth() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<String> destroyed = new ArrayList<>();
     bed.provider.hook =

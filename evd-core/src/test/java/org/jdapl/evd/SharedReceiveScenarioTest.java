@@ -575,7 +575,7 @@ class SharedReceiveScenarioTest {
 
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(

@@ -55,7 +55,7 @@ class StuckVerbTest {
   /** What a busy machine may add. */
   private static final Duration SLACK = Duration.ofSeconds(10);
 
-  private final HookedProvider provider = new HookedProvider();
+  private final InterceptedProvider provider = new InterceptedProvider();
   private final Set<Thread> threads = Collections.synchronizedSet(new LinkedHashSet<>());
   private final ThreadFactory factory =
       loop -> {
@@ -82,7 +82,7 @@ class StuckVerbTest {
     standardError = System.err;
     System.setErr(new PrintStream(log, true, UTF_8));
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (event instanceof ConnectionEvent connection) {
                 kinds.add(connection.kind());
@@ -169,7 +169,7 @@ class StuckVerbTest {
     provider.ask();
     final Evd waitedFor = createEvd();
     final CompletableFuture<Outcome> waits =
-        CompletableFuture.supplyAsync(() -> waitedFor.await(HookedBed.on(event -> {}), 1, LONG));
+        CompletableFuture.supplyAsync(() -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
     while (!((EvdImpl) waitedFor).hasWaiter()) {
       Thread.onSpinWait();
     }

@@ -507,7 +507,7 @@ class VerbsScenarioTest {
       bed.evd.notifyOnce(evd -> upcall.run(), Invoke.ON_ANY);
     } else {
       bed.evd.upcall(
-          HookedBed.on(event -> upcall.run()),
+          InterceptedBed.on(event -> upcall.run()),
           policy == UpcallPolicy.MANY ? Concurrency.many(2) : Concurrency.SINGLE_INSTANCE,
           Invoke.ON_ANY);
     }

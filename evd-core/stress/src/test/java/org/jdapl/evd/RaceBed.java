@@ -65,7 +65,7 @@ final class RaceBed {
   /** What was posted: the number of its poster, and which of its events it is. */
   private record Payload(int poster, int index) {}
 
-  private final HookedProvider provider = new HookedProvider();
+  private final InterceptedProvider provider = new InterceptedProvider();
   private final HandClock clock = new HandClock();
   private final Jdapl jdapl =
       Jdapl.with(provider)

@@ -35,8 +35,8 @@ final class Schedules implements AutoCloseable {
           new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"),
           new Edit(
               "Jdapl.java",
-              "    if (byHand) {\n      runUntil(\n",
-              "    if (false) {\n      runUntil(\n"),
+              "    if (byHand) {\n      drive(",
+              "    if (false) {\n      drive("),
           new Edit(
               "Jdapl.java",
               "LockSupport.parkNanos(this, deadline - clock.nanoTime());",

@@ -50,7 +50,7 @@ final class SleepRaces {
   static void post(final Concurrency concurrency) {
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     final Jdapl jdapl =
-        Jdapl.with(new HookedProvider())
+        Jdapl.with(new InterceptedProvider())
             .threads(
                 loop -> {
                   final Thread thread = new Thread(loop, "loop-" + loops.size());

@@ -16,12 +16,12 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.verbs.CmEventType;
 
-/** By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. */
-final class HookedBed extends HandBed {
+/** By hand over a {@link InterceptedProvider}: one EVD for everything, and one endpoint. */
+final class InterceptedBed extends HandBed {
 
   private static final int CAPACITY = 1 << 12;
 
-  final HookedProvider provider;
+  final InterceptedProvider provider;
   final EvdImpl evd = createEvd();
   final ProtectionZone pz = ia.createPz();
   final Lmr lmr = createLmr();
@@ -30,11 +30,11 @@ final class HookedBed extends HandBed {
   /** Kinds of the connection events of {@link #recording}. */
   final List<ConnectionEvent.Kind> kinds = new ArrayList<>();
 
-  HookedBed() {
-    this(new HookedProvider());
+  InterceptedBed() {
+    this(new InterceptedProvider());
   }
 
-  private HookedBed(final HookedProvider provider) {
+  private InterceptedBed(final InterceptedProvider provider) {
     super(provider, CAPACITY);
     this.provider = provider;
   }

@@ -46,7 +46,7 @@ import org.jdapl.verbs.WorkCompletions;
  * A provider whose device calls a hook inside each verb, on the caller's thread. It moves no data;
  * what the connection manager says, a test says.
  */
-final class HookedProvider implements VerbsProvider, Device {
+final class InterceptedProvider implements VerbsProvider, Device {
 
   private static final int SIZE = 1 << 10;
 
@@ -69,11 +69,11 @@ final class HookedProvider implements VerbsProvider, Device {
   private volatile CmListenHandler listenHandler;
   private volatile AsyncHandler asyncHandler;
 
-  HookedProvider() {
+  InterceptedProvider() {
     this(Delivery.PUSH);
   }
 
-  HookedProvider(final Delivery delivery) {
+  InterceptedProvider(final Delivery delivery) {
     this.delivery = delivery;
   }
 
@@ -372,7 +372,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public Device device() {
-      return HookedProvider.this;
+      return InterceptedProvider.this;
     }
 
     @Override
