@@ -169,7 +169,8 @@ class StuckVerbTest {
     provider.ask();
     final Evd waitedFor = createEvd();
     final CompletableFuture<Outcome> waits =
-        CompletableFuture.supplyAsync(() -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
+        CompletableFuture.supplyAsync(
+            () -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
     while (!((EvdImpl) waitedFor).hasWaiter()) {
       Thread.onSpinWait();
     }
