@@ -318,7 +318,7 @@ class DatScenarioTest {
     try (Bench bench = origin.open()) {
       final Link link = new Link(bench);
       final Evd interrupts = link.ia.createEvd(8, EventStream.SOFTWARE);
-      interrupts.upcall(HookedBed.on(event -> Thread.currentThread().interrupt()));
+      interrupts.upcall(InterceptedBed.on(event -> Thread.currentThread().interrupt()));
       link.arrive(2);
 
       assertThat(link.received.await(link.keeping, 3, SHORT)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
@@ -413,7 +413,7 @@ class DatScenarioTest {
       final byte[] refusal =
           "sixteen bytes, no".substring(0, 16).getBytes(StandardCharsets.US_ASCII);
       final List<ConnectionEvent> ends = new ArrayList<>();
-      evd.upcall(HookedBed.on(event -> ends.add(((ConnectionEvent) event).copy())));
+      evd.upcall(InterceptedBed.on(event -> ends.add(((ConnectionEvent) event).copy())));
       final PublicServicePoint psp = ia.createPsp(1, requests);
       final long[] services = {psp.connQual(), psp.connQual(), psp.connQual() + 1};
       for (final long service : services) {

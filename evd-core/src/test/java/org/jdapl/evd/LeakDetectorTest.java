@@ -103,7 +103,7 @@ class LeakDetectorTest {
               "open: 1 adapters, 1 EVDs, 1 CNOs, 1 protection zones, 1 memory regions,"
                   + " 1 shared receive queues, 2 endpoints, 1 service points, 1 connection requests\n");
 
-      evd.drain(HookedBed.on(event -> {}), 10); // handed out, and not answered
+      evd.drain(InterceptedBed.on(event -> {}), 10); // handed out, and not answered
       assertThat(open.apply(ia).connectionRequests()).isOne();
       psp.close();
       passive.close();

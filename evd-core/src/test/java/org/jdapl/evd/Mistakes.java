@@ -409,8 +409,8 @@ final class Mistakes {
             "W07",
             "a wait by hand parks its thread",
             "Jdapl.java",
-            "    if (byHand) {\n      runUntil(\n",
-            "    if (byHand && deadline < 0) {\n      runUntil(\n"));
+            "    if (byHand) {\n      drive(",
+            "    if (byHand && deadline < 0) {\n      drive("));
   }
 
   private static Stream<Mistake> waitingWithThreads() {
