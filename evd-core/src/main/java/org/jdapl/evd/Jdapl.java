@@ -192,7 +192,10 @@ public final class Jdapl implements AutoCloseable {
     throw new DatException(
         ReturnType.PROVIDER_NOT_FOUND,
         ReturnSubtype.NAME_NOT_REGISTERED,
-        "no interface adapter is named '" + provider + "'; there are " + providers());
+        "no provider on the class or module path is named '"
+            + provider
+            + "'; there are "
+            + providers());
   }
 
   /** The names of all providers, sorted. */
