@@ -1190,7 +1190,19 @@ final class Mistakes {
             "the provider's failure is not the cause",
             "Misuse.java",
             "message + \": \" + cause.getMessage(),\n        cause);",
-            "message);"));
+            "message);"),
+        Mistake.of(
+            "R03",
+            "an endpoint that the device has no room for keeps what it is made of",
+            "EndpointImpl.java",
+            "      if (!opened) {\n        release(ofReceives, ofRequests);",
+            "      if (false) {\n        release(ofReceives, ofRequests);"),
+        Mistake.of(
+            "R03",
+            "a device without room is an internal error",
+            "Misuse.java",
+            "case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;",
+            "case VerbsException.ENOMEM -> ReturnType.INTERNAL_ERROR;"));
   }
 
   private static Stream<Mistake> registry() {

@@ -1,10 +1,8 @@
 package org.jdapl.evd;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URL;
@@ -12,6 +10,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import javax.tools.JavaCompiler;
@@ -450,7 +449,7 @@ class RegistryTest {
     public static void main(final String[] names) {
       for (int i = 0; i < 2; i++) {
         try (InterfaceAdapter ia = Dat.open(names[0])) {
-          System.out.println("opened " + ia.name());
+          System.out.println("opened " + Dat.openObjects());
         } catch (final DatException e) {
           System.out.println(e.getMessage());
         }
@@ -474,28 +473,12 @@ class RegistryTest {
         .containsOnlyOnce("WARN org.jdapl.evd.Registry - " + file + ":2: field 3 (thread_safety)")
         .containsOnlyOnce("WARN")
         .doesNotContain("libdaplofa")
-        .contains("opened sim0", "opened sim1");
+        .contains("opened [sim0 created at " + Consumer.class.getName() + ".main(")
+        .contains("opened [sim1 created at ");
     assertThat(run(folder.resolve("absent"), "sim").split("DAT_OVERRIDE is ", -1)).hasSize(3);
   }
 
   private static String run(final Path override, final String name) throws IOException {
-    final String classPath =
-        String.join(
-            File.pathSeparator,
-            "target/classes",
-            "target/test-classes",
-            System.getProperty("jdk.module.path", ""),
-            System.getProperty("java.class.path"));
-    final ProcessBuilder builder =
-        new ProcessBuilder(
-            System.getProperty("java.home") + "/bin/java",
-            "-XX:+UseSerialGC",
-            "-cp",
-            classPath,
-            Consumer.class.getName(),
-            name);
-    builder.environment().put("DAT_OVERRIDE", override.toString());
-    final Process process = builder.redirectErrorStream(true).start();
-    return new String(process.getInputStream().readAllBytes(), UTF_8);
+    return OwnJvm.run(Consumer.class, List.of(), Map.of("DAT_OVERRIDE", override.toString()), name);
   }
 }
