@@ -202,6 +202,7 @@ public final class Jdapl implements AutoCloseable {
   static List<String> providers() {
     return ServiceLoader.load(VerbsProvider.class).stream()
         .map(provider -> provider.get().name())
+        .distinct()
         .sorted()
         .toList();
   }

@@ -92,7 +92,7 @@ final class Registry {
 
   InterfaceAdapter open(
       final String name, final int major, final int minor, final boolean threadSafe) {
-    return openFirst(name, find(entries(), name, major, minor, threadSafe));
+    return openFirst(name, find(keepNamed(name), name, major, minor, threadSafe));
   }
 
   HaRelationship related(final String name, final String other) {
@@ -137,21 +137,20 @@ final class Registry {
 
   /** What a consumer gets who asks for nothing but a name. */
   private List<DatConf.Entry> find(final String name) {
-    final List<DatConf.Entry> entries = entries();
-    entries.removeIf(entry -> !entry.info().isDefault());
-    return find(entries, name, Dat.VERSION_MAJOR, Dat.VERSION_MINOR, true);
+    final List<DatConf.Entry> named = keepNamed(name);
+    final List<DatConf.Entry> defaults = keep(named, ProviderInfo::isDefault);
+    if (defaults.isEmpty()) {
+      throw notFound(ReturnSubtype.NAME_NOT_REGISTERED, name, "default", named);
+    }
+    return find(defaults, name, Dat.VERSION_MAJOR, Dat.VERSION_MINOR, true);
   }
 
   private List<DatConf.Entry> find(
-      final List<DatConf.Entry> entries,
+      final List<DatConf.Entry> named,
       final String name,
       final int major,
       final int minor,
       final boolean threadSafe) {
-    final List<DatConf.Entry> named = keep(entries, info -> info.name().equals(name));
-    if (named.isEmpty()) {
-      throw notRegistered(name);
-    }
     final List<DatConf.Entry> ofMajor = keep(named, info -> info.major() == major);
     if (ofMajor.isEmpty()) {
       throw notFound(ReturnSubtype.MAJOR_NOT_FOUND, name, "version " + major, named);
@@ -169,33 +168,43 @@ final class Registry {
     return found;
   }
 
+  private List<DatConf.Entry> keepNamed(final String name) {
+    final List<DatConf.Entry> named = keep(entries(), info -> info.name().equals(name));
+    if (named.isEmpty()) {
+      throw notFound(
+          ReturnSubtype.NAME_NOT_REGISTERED,
+          name,
+          "no interface adapter is named '" + name + "'; there are " + providers());
+    }
+    return named;
+  }
+
   private static List<DatConf.Entry> keep(
       final List<DatConf.Entry> entries, final Predicate<ProviderInfo> condition) {
     return entries.stream().filter(entry -> condition.test(entry.info())).toList();
   }
 
-  /** Lines that were to register it say why they do not. */
-  private DatException notRegistered(final String name) {
-    final StringBuilder message = new StringBuilder("no interface adapter is named '").append(name);
-    message.append("'; there are ").append(providers());
-    for (final DatConf.Unused line : file.unused()) {
-      if (line.name().equals(name)) {
-        message.append("; ").append(line.reason());
-      }
-    }
-    return new DatException(
-        ReturnType.PROVIDER_NOT_FOUND, ReturnSubtype.NAME_NOT_REGISTERED, message.toString());
-  }
-
-  private static DatException notFound(
+  private DatException notFound(
       final ReturnSubtype subtype,
       final String name,
       final String wanted,
       final List<DatConf.Entry> named) {
-    return new DatException(
-        ReturnType.PROVIDER_NOT_FOUND,
+    return notFound(
         subtype,
+        name,
         "interface adapter '" + name + "' is not registered as " + wanted + ", but as " + named);
+  }
+
+  /** Lines that were to register it say why they do not. */
+  private DatException notFound(
+      final ReturnSubtype subtype, final String name, final String message) {
+    final StringBuilder all = new StringBuilder(message);
+    for (final DatConf.Unused line : file.unused()) {
+      if (line.name().equals(name)) {
+        all.append("; ").append(line.reason());
+      }
+    }
+    return new DatException(ReturnType.PROVIDER_NOT_FOUND, subtype, all.toString());
   }
 
   /** The first that opens; else all that went wrong. */

@@ -2,6 +2,9 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -154,6 +157,18 @@ class DatConfTest {
     assertThat(conf.entries())
         .extracting(DatConf.Entry::where)
         .containsExactly("dat.conf:2", "dat.conf:4", "dat.conf:5");
+  }
+
+  @Test
+  void shouldReadTheExampleOfTheGuide() throws IOException {
+    final String guide = Files.readString(Path.of("../dat-api/docs/guide.md"));
+    final int from = guide.indexOf("# name  API");
+    final DatConf conf = DatConf.parse(FILE, guide.substring(from, guide.indexOf("```", from)));
+
+    assertThat(conf.unused()).isEmpty();
+    assertThat(conf.entries())
+        .extracting(DatConf.Entry::parameters)
+        .containsExactly("device=mlx5_0 port=1", "address=192.0.2.1", "arm=weak hint=none");
   }
 
   // Files made up from a seed: lines that are right, and anything else between them.

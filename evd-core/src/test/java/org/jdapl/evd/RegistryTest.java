@@ -343,7 +343,8 @@ class RegistryTest {
                 }))
         .isEqualTo("spare");
     assertThat(refused(() -> registry.open("ib1")))
-        .hasMessageContaining("ib1 u2.0 threadsafe nondefault");
+        .hasMessageContaining(
+            "not registered as default, but as [ib1 u2.0 threadsafe nondefault (dat.conf:3)]");
   }
 
   @Test
@@ -370,6 +371,12 @@ class RegistryTest {
             "dat.conf:1: field 3 (thread_safety) is 'threadsave'",
             "dat.conf:2 is for the C library 'libdaplofa.so.2'")
         .hasMessageNotContaining("ib1");
+    assertThat(
+            refused(
+                () ->
+                    registry("ib0 u2.0", line("ib0 u1.2 threadsafe default", "sim", ""))
+                        .open("ib0")))
+        .hasMessageContainingAll("MAJOR_NOT_FOUND", "ib0 u1.2", "dat.conf:1: field 3");
     assertThat(registry.problems()).hasSize(3);
   }
 
