@@ -72,8 +72,9 @@ public final class Dat {
   }
 
   /**
-   * Whether two names stand for the same device (dat_registry_providers_related), by what {@link
-   * #open(String)} would open. No provider is asked.
+   * Whether two names stand for the same device (dat_registry_providers_related): provider and
+   * parameters of what {@link #open(String)} would open are compared. No provider is asked; what
+   * the simulator opens counts as one device, although each adapter has its own.
    *
    * @param name the name of an adapter.
    * @param other the name of another one.

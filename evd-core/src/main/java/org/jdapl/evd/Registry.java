@@ -57,7 +57,9 @@ final class Registry {
       throw new DatException(
           ReturnType.INTERNAL_ERROR,
           ReturnSubtype.NO_SUBTYPE,
-          "the environment variable DAT_OVERRIDE is '"
+          "the environment variable "
+              + OVERRIDE
+              + " is '"
               + override
               + "', which cannot be read; it takes the path of a dat.conf, or is to be unset: "
               + e,
