@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.jdapl.dat.ProviderInfo;
 
@@ -70,6 +72,7 @@ record DatConf(List<Entry> entries, List<Unused> unused) {
   private static final Pattern C_LIBRARY =
       Pattern.compile(".*[/\\\\].*|.*\\.(so([.0-9]+)?|dll|dylib|sl)", Pattern.DOTALL);
 
+  private static final List<Field> FIELDS = List.of(Field.values());
   private static final int SHOWN = 80;
 
   static final DatConf EMPTY = new DatConf(List.of(), List.of());
@@ -94,32 +97,31 @@ record DatConf(List<Entry> entries, List<Unused> unused) {
     if (values.isEmpty()) {
       return;
     }
-    final String name = values.get(Field.IA_NAME.ordinal());
-    if (values.size() > Field.LIBRARY.ordinal()) {
-      final String library = values.get(Field.LIBRARY.ordinal());
-      if (C_LIBRARY.matcher(library).matches()) {
-        final String reason = " is for the C library " + shown(library) + ", and is skipped";
-        unused.add(new Unused(name, false, where + reason));
-        return;
-      }
+    final Map<Field, String> fields = new EnumMap<>(Field.class);
+    for (int i = 0; i < Math.min(values.size(), FIELDS.size()); i++) {
+      fields.put(FIELDS.get(i), values.get(i));
+    }
+    final String name = fields.get(Field.IA_NAME);
+    final String library = fields.get(Field.LIBRARY);
+    if (library != null && C_LIBRARY.matcher(library).matches()) {
+      final String reason = " is for the C library " + shown(library) + ", and is skipped";
+      unused.add(new Unused(name, false, where + reason));
+      return;
     }
     final String mistake = mistake(values, isClosed);
     if (mistake != null) {
       unused.add(new Unused(name, true, where + ": " + mistake));
       return;
     }
-    final String[] version = values.get(Field.API_VERSION.ordinal()).substring(1).split("\\.", -1);
-    entries.add(
-        new Entry(
-            new ProviderInfo(
-                name,
-                Integer.parseInt(version[0]),
-                Integer.parseInt(version[1]),
-                values.get(Field.THREAD_SAFETY.ordinal()).equals("threadsafe"),
-                values.get(Field.DEFAULT.ordinal()).equals("default")),
-            values.get(Field.LIBRARY.ordinal()),
-            values.get(Field.IA_PARAMS.ordinal()),
-            where));
+    final String[] version = fields.get(Field.API_VERSION).substring(1).split("\\.", -1);
+    final ProviderInfo info =
+        new ProviderInfo(
+            name,
+            Integer.parseInt(version[0]),
+            Integer.parseInt(version[1]),
+            fields.get(Field.THREAD_SAFETY).equals("threadsafe"),
+            fields.get(Field.DEFAULT).equals("default"));
+    entries.add(new Entry(info, library, fields.get(Field.IA_PARAMS), where));
   }
 
   /**
@@ -165,21 +167,21 @@ record DatConf(List<Entry> entries, List<Unused> unused) {
 
   /** What is wrong first; null if nothing is. */
   private static String mistake(final List<String> values, final boolean isClosed) {
-    for (final Field field : Field.values()) {
-      final int at = field.ordinal();
-      final String its = "field " + (at + 1) + " (" + field.name().toLowerCase(Locale.ROOT) + ")";
-      if (at >= values.size()) {
+    for (int i = 0; i < FIELDS.size(); i++) {
+      final Field field = FIELDS.get(i);
+      final String its = "field " + (i + 1) + " (" + field.name().toLowerCase(Locale.ROOT) + ")";
+      if (i == values.size()) {
         return its + " is missing; expected " + field.expected;
       }
-      final String found = its + " is " + shown(values.get(at));
-      if (at == values.size() - 1 && !isClosed) {
+      final String found = its + " is " + shown(values.get(i));
+      if (i == values.size() - 1 && !isClosed) {
         return found + " and its double quote is not closed; expected that on the same line";
       }
-      if (!field.legal.matcher(values.get(at)).matches()) {
+      if (!field.legal.matcher(values.get(i)).matches()) {
         return found + "; expected " + field.expected;
       }
     }
-    final int count = Field.values().length;
+    final int count = FIELDS.size();
     return values.size() == count
         ? null
         : "field " + (count + 1) + " is " + shown(values.get(count)) + "; expected no more than 8";

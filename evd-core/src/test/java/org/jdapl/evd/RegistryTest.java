@@ -456,7 +456,7 @@ class RegistryTest {
     public static void main(final String[] names) {
       for (int i = 0; i < 2; i++) {
         try (InterfaceAdapter ia = Dat.open(names[0])) {
-          System.out.println("opened " + Dat.openObjects());
+          System.out.println("opened " + ia.name() + ": " + Dat.openObjects());
         } catch (final DatException e) {
           System.out.println(e.getMessage());
         }
@@ -480,8 +480,8 @@ class RegistryTest {
         .containsOnlyOnce("WARN org.jdapl.evd.Registry - " + file + ":2: field 3 (thread_safety)")
         .containsOnlyOnce("WARN")
         .doesNotContain("libdaplofa")
-        .contains("opened [sim0 created at " + Consumer.class.getName() + ".main(")
-        .contains("opened [sim1 created at ");
+        .contains("opened sim0: [sim0 created at " + Consumer.class.getName() + ".main(")
+        .contains("opened sim1: [sim1 created at ");
     assertThat(run(folder.resolve("absent"), "sim").split("DAT_OVERRIDE is ", -1)).hasSize(3);
   }
 
