@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jdapl.dat.Dat;
@@ -173,10 +175,12 @@ final class Registry {
   private List<DatConf.Entry> keepNamed(final String name) {
     final List<DatConf.Entry> named = keep(entries(), info -> info.name().equals(name));
     if (named.isEmpty()) {
+      final Set<String> names = new TreeSet<>();
+      providers().forEach(info -> names.add(info.name()));
       throw notFound(
           ReturnSubtype.NAME_NOT_REGISTERED,
           name,
-          "no interface adapter is named '" + name + "'; there are " + providers());
+          "no interface adapter is named '" + name + "'; there are " + names);
     }
     return named;
   }
