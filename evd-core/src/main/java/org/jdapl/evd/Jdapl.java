@@ -196,13 +196,17 @@ public final class Jdapl implements AutoCloseable {
     throw new DatException(
         ReturnType.PROVIDER_NOT_FOUND,
         ReturnSubtype.NAME_NOT_REGISTERED,
-        "no interface adapter is named '" + provider + "'; there are " + providers());
+        "no provider on the class or module path is named '"
+            + provider
+            + "'; there are "
+            + providers());
   }
 
   /** The names of all providers, sorted. */
   static List<String> providers() {
     return ServiceLoader.load(VerbsProvider.class).stream()
         .map(provider -> provider.get().name())
+        .distinct()
         .sorted()
         .toList();
   }

@@ -60,6 +60,8 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TwoSidesTest",
           "org.jdapl.evd.LmrTest",
           "org.jdapl.evd.PostTest",
+          "org.jdapl.evd.DatConfTest",
+          "org.jdapl.evd.RegistryTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;
