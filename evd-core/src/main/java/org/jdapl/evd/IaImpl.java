@@ -289,7 +289,11 @@ final class IaImpl implements InterfaceAdapter {
     final PzImpl zone = zone(parameters.pz(), call);
     checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV, call);
     checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST, call);
-    evd(parameters.connectEvd(), EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN, call);
+    evd(
+        parameters.connectEvd(),
+        EventStream.CONNECTION,
+        ReturnSubtype.INVALID_HANDLE_EVD_CONN,
+        call);
     final SharedReceiveQueue srq = parameters.srq();
     if (srq != null) {
       checkSrq(srq, zone, call);
@@ -404,12 +408,15 @@ final class IaImpl implements InterfaceAdapter {
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
     return create(
-        "createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
+        "createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
   @Override
   public PublicServicePoint createPsp(final Evd evd) {
-    return create("createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
+    return create(
+        "createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
   }
 
   @Override
@@ -422,7 +429,8 @@ final class IaImpl implements InterfaceAdapter {
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
     return create(
-        "createRsp", () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
+        "createRsp",
+        () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
   }
 
   @Override
@@ -437,7 +445,8 @@ final class IaImpl implements InterfaceAdapter {
           name + ".createCsp: " + at + " is not an address of this adapter, " + address());
     }
     return create(
-        "createCsp", () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
+        "createCsp",
+        () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
   }
 
   private static <T extends SpImpl> T open(final T servicePoint) {
@@ -580,7 +589,8 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void asyncEvd(final Evd evd) {
-    final EvdImpl to = evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
+    final EvdImpl to =
+        evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
     synchronized (asyncLock) {
       to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
       asyncEvd = to; // whoever closes it comes to leaveAsync after this

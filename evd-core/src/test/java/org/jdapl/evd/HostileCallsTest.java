@@ -198,7 +198,9 @@ class HostileCallsTest {
               + "."
               + method.getName()
               + Arrays.stream(arguments)
-                  .map(argument -> argument instanceof Object[] all ? Arrays.toString(all) : argument)
+                  .map(
+                      argument ->
+                          argument instanceof Object[] all ? Arrays.toString(all) : argument)
                   .map(String::valueOf)
                   .collect(Collectors.joining(", ", "(", ")"));
       if (printed) {
@@ -241,7 +243,7 @@ class HostileCallsTest {
     }
 
     private EventHandler handler() {
-      return HookedBed.on(this::onEvent);
+      return InterceptedBed.on(this::onEvent);
     }
 
     private void onEvent(final Event event) {
@@ -390,11 +392,8 @@ class HostileCallsTest {
       final RecordComponent[] components = type.getRecordComponents();
       try {
         return type.getDeclaredConstructor(
-                Arrays.stream(components)
-                    .map(RecordComponent::getType)
-                    .toArray(Class<?>[]::new))
-            .newInstance(
-                Arrays.stream(components).map(each -> argument(each.getType())).toArray());
+                Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new))
+            .newInstance(Arrays.stream(components).map(each -> argument(each.getType())).toArray());
       } catch (final ReflectiveOperationException e) {
         throw new AssertionError(e);
       }

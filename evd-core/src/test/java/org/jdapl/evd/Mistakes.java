@@ -1194,9 +1194,9 @@ final class Mistakes {
         Mistake.of(
             "R03",
             "an endpoint that the device has no room for keeps what it is made of",
-            "EndpointImpl.java",
-            "      if (!opened) {\n        release(ofReceives, ofRequests);",
-            "      if (false) {\n        release(ofReceives, ofRequests);"),
+            "Incarnation.java",
+            "        ia.endpoints().free(tag);\n        release(ofReceives, ofRequests);",
+            "        ia.endpoints().free(tag);"),
         Mistake.of(
             "R03",
             "a device without room is an internal error",

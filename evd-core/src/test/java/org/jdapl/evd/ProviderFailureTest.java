@@ -84,7 +84,7 @@ class ProviderFailureTest {
   })
   void required_R03_aDeviceWithoutRoomIsInsufficientResourcesAndNothingIsLeft(
       final String verb, final String opposite, final ReturnSubtype subtype) {
-    final HookedProvider provider = new HookedProvider();
+    final InterceptedProvider provider = new InterceptedProvider();
     final Map<String, Integer> calls = new HashMap<>();
     provider.hook =
         called -> {
