@@ -165,10 +165,7 @@ public interface InterfaceAdapter extends DatObject {
    * @return the endpoint, UNCONNECTED.
    * @throws DatException as the other one.
    */
-  default Endpoint createEndpoint(
-      final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
-    return createEndpoint(pz, evd, evd, evd, attributes);
-  }
+  Endpoint createEndpoint(ProtectionZone pz, Evd evd, EndpointAttributes attributes);
 
   /**
    * Listens for connection requests (dat_psp_create with DAT_PSP_CONSUMER_FLAG).

@@ -51,13 +51,20 @@ final class EvdImpl extends ObjectBase implements Evd {
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
   private static final int BUDGET = 64;
 
+  /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
+  private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
+
   private static final int SPINS = 100;
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
 
-    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    /**
+     * Its policy may not be in the word yet: then it is nobody's that runs under the old one. The
+     * word must have been read after it; else the policy may be one that was there before, and is
+     * about to come back with this target.
+     */
     private EventHandler eventsUnder(final long state) {
       return policy == (state & EvdState.CONCURRENCY) ? events : null;
     }
@@ -220,7 +227,8 @@ final class EvdImpl extends ObjectBase implements Evd {
         }
       } else if (EvdState.wakes(before, after)) {
         LockSupport.unpark(waiter);
-      } else if (EvdState.tells(before, after, operation)) {
+      }
+      if (EvdState.tells(before, after, operation)) { // also if there is a token, of a close
         tellCno();
       }
     }
@@ -289,8 +297,9 @@ final class EvdImpl extends ObjectBase implements Evd {
     EventHandler called = null;
     int budget = BUDGET;
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -376,8 +385,9 @@ final class EvdImpl extends ObjectBase implements Evd {
   private void many(final Dispatcher by) {
     final Handout own = by.handout();
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
@@ -917,13 +927,8 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, disabled(), "disable");
+    setPolicy(null, DISABLED, "disable");
     afterDisable();
-  }
-
-  /** What ON_NEW held back is the CNO's now: its bits are set. */
-  private long disabled() {
-    return cno == null ? EvdState.DISABLED : EvdState.DISABLED | EvdState.WORK;
   }
 
   private void afterDisable() {
@@ -960,7 +965,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
     synchronized (policyLock) {
-      setPolicy(null, disabled(), "disable");
+      setPolicy(null, DISABLED, "disable");
       teardowns += counted;
     }
     afterDisable();

@@ -135,6 +135,9 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
     checkLength(length, name + ".createEvd");
+    if (streams == null) {
+      throw Misuse.argument(2, name + ".createEvd: the streams are null");
+    }
     int flags = 0;
     for (final EventStream stream : streams) {
       if (stream == null) {
@@ -193,6 +196,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
             newEndpoint(
                 new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes),
                 5));
+  }
+
+  @Override
+  public Endpoint createEndpoint(
+      final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
+    return create(
+        "createEndpoint",
+        () -> newEndpoint(new EndpointParameters(pz, evd, evd, evd, null, attributes), 3));
   }
 
   private PzImpl zone(final ProtectionZone pz, final String call) {
@@ -281,9 +292,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       throw Misuse.argument(argument, call + ": the parameters are null");
     }
     final PzImpl zone = zone(parameters.pz(), call);
-    checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV);
-    checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST);
-    evd(parameters.connectEvd(), EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN);
+    checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV, call);
+    checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST, call);
+    evd(
+        parameters.connectEvd(),
+        EventStream.CONNECTION,
+        ReturnSubtype.INVALID_HANDLE_EVD_CONN,
+        call);
     final SharedReceiveQueue srq = parameters.srq();
     if (srq != null) {
       checkSrq(srq, zone, call);
@@ -310,9 +325,9 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
   }
 
-  private void checkEvd(final Evd evd, final ReturnSubtype subtype) {
+  private void checkEvd(final Evd evd, final ReturnSubtype subtype, final String call) {
     if (evd != null) {
-      evd(evd, EventStream.DTO, subtype);
+      evd(evd, EventStream.DTO, subtype, call);
     }
   }
 
@@ -382,12 +397,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return count < 0 || count > 7;
   }
 
-  private EvdImpl evd(final Evd evd, final EventStream stream, final ReturnSubtype subtype) {
+  private EvdImpl evd(
+      final Evd evd, final EventStream stream, final ReturnSubtype subtype, final String call) {
     if (!(evd instanceof EvdImpl own) || own.ia() != this || !own.takes(stream)) {
       throw Misuse.handle(
-          subtype, name + ": " + evd + " is not an EVD of this adapter that takes " + stream);
+          subtype, call + ": " + evd + " is not an EVD of this adapter that takes " + stream);
     }
-    own.checkOpen(subtype, "use by an object of " + name);
+    own.checkOpen(subtype, call);
     return own;
   }
 
@@ -397,12 +413,15 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
     return create(
-        "createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), connQual)));
+        "createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
   @Override
   public PublicServicePoint createPsp(final Evd evd) {
-    return create("createPsp", () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd), 0)));
+    return create(
+        "createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
   }
 
   @Override
@@ -415,7 +434,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
     return create(
-        "createRsp", () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd), connQual, own)));
+        "createRsp",
+        () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
   }
 
   @Override
@@ -430,7 +450,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           name + ".createCsp: " + at + " is not an address of this adapter, " + address());
     }
     return create(
-        "createCsp", () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd), at.getPort())));
+        "createCsp",
+        () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
   }
 
   private static <T extends SpImpl> T open(final T servicePoint) {
@@ -438,8 +459,12 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return servicePoint;
   }
 
-  private EvdImpl ofRequests(final Evd evd) {
-    return evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR);
+  private EvdImpl ofRequests(final Evd evd, final String call) {
+    return evd(
+        evd,
+        EventStream.CONNECTION_REQUEST,
+        ReturnSubtype.INVALID_HANDLE_EVD_CR,
+        name + "." + call);
   }
 
   private void checkConnQual(final long connQual, final String call) {
@@ -569,7 +594,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public void asyncEvd(final Evd evd) {
-    final EvdImpl to = evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
+    final EvdImpl to =
+        evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
     synchronized (asyncLock) {
       to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
       asyncEvd = to; // whoever closes it comes to leaveAsync after this

@@ -68,6 +68,10 @@ public final class Jdapl implements AutoCloseable {
   private final ErrorHandler errorHandler;
   private final Reaper reaper;
   private final Watchdog watchdog = new Watchdog();
+
+  /** By hand: when the watchdog looked last, and nothing happened since; else -1. */
+  private long rescuedAtLook = -1;
+
   private final Dispatcher[] dispatchers;
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
@@ -192,13 +196,17 @@ public final class Jdapl implements AutoCloseable {
     throw new DatException(
         ReturnType.PROVIDER_NOT_FOUND,
         ReturnSubtype.NAME_NOT_REGISTERED,
-        "no interface adapter is named '" + provider + "'; there are " + providers());
+        "no provider on the class or module path is named '"
+            + provider
+            + "'; there are "
+            + providers());
   }
 
   /** The names of all providers, sorted. */
   static List<String> providers() {
     return ServiceLoader.load(VerbsProvider.class).stream()
         .map(provider -> provider.get().name())
+        .distinct()
         .sorted()
         .toList();
   }
@@ -513,19 +521,23 @@ public final class Jdapl implements AutoCloseable {
    */
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
+    rescuedAtLook = -1;
+    return drive(condition, bound);
+  }
+
+  private boolean drive(final BooleanSupplier condition, final Duration bound) {
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
-    long rescued = -1; // when the watchdog looked last, and nothing happened since
     while (!condition.getAsBoolean()) {
       if (turn()) {
         continue;
       }
-      final boolean lookedInVain = watchdog.rescued() == rescued;
+      final boolean lookedInVain = watchdog.rescued() == rescuedAtLook;
       if (passTime(deadline, lookedInVain ? Long.MAX_VALUE : WATCH_PERIOD.toNanos())) {
-        rescued = -1;
+        rescuedAtLook = -1;
       } else if (lookedInVain || isOver(deadline)) {
         return false;
       } else {
-        rescued = watchdog.rescued();
+        rescuedAtLook = watchdog.rescued();
         watchdog.lookAll();
       }
     }
@@ -575,7 +587,7 @@ public final class Jdapl implements AutoCloseable {
    */
   void block(final BooleanSupplier condition, final long deadline) {
     if (byHand) {
-      runUntil(
+      drive( // who was woken by the watchdog in vain comes back, and is not woken again
           () -> condition.getAsBoolean() || Thread.currentThread().isInterrupted(),
           Duration.ofNanos(Math.max(0, deadline - clock.nanoTime())));
       return;

@@ -50,6 +50,10 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
     }
     final EnumSet<Privilege> rights = EnumSet.noneOf(Privilege.class);
     final EnumSet<Access> access = EnumSet.noneOf(Access.class);
+    if (privileges == null || Arrays.asList(privileges).contains(null)) {
+      throw Misuse.argument(
+          2, name + ".createLmr: privileges " + Arrays.toString(privileges) + "; none is null");
+    }
     for (final Privilege privilege : privileges) {
       rights.add(privilege);
       switch (privilege) {
@@ -61,6 +65,10 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
           access.add(Access.LOCAL_WRITE);
         }
       }
+    }
+    if (buffer.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
+      throw Misuse.argument(
+          1, name + ".createLmr: " + buffer + " is read-only, and " + rights + " would be written");
     }
     return ia.create("createLmr", () -> newLmr(buffer, rights, access));
   }

@@ -16,6 +16,7 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What a transport never sends is waited for as long as the endpoint's bounds say; that of the last
  * receive is in {@link SharedReceiveScenarioTest}.
  */
+@ExtendWith(HandBed.Closing.class)
 class BoundsTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -30,7 +32,7 @@ class BoundsTest {
   private static final EndpointAttributes ATTRIBUTES =
       EndpointAttributes.defaults().withMaxDtos(4, 4);
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
 
   private Endpoint create(final Bounds bounds) {
     return bed.ia.createEndpoint(bed.pz, bed.evd, ATTRIBUTES.withBounds(bounds));
@@ -61,7 +63,7 @@ class BoundsTest {
     bed.ia.createPsp(1, bed.evd);
     bed.provider.ask();
     bed.evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (event instanceof ConnectionRequestEvent request) {
                 request.request().accept(endpoint, null);

@@ -25,6 +25,7 @@ import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,12 +36,13 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Bugs that other RDMA libraries had with the events of their connection managers, each as the
  * scenario that showed it. By hand.
  */
+@ExtendWith(HandBed.Closing.class)
 class CmScenarioTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private final HookedBed bed = new HookedBed();
-  private final HookedProvider provider = bed.provider;
+  private final InterceptedBed bed = new InterceptedBed();
+  private final InterceptedProvider provider = bed.provider;
   private final List<String> verbs = new CopyOnWriteArrayList<>();
 
   private static CompletableFuture<DrainReport> close(final Endpoint endpoint) {
@@ -146,7 +148,7 @@ class CmScenarioTest {
             destroyedInside.add(verb);
           }
         };
-    bed.evd.upcall(HookedBed.on(event -> bed.endpoint.close()));
+    bed.evd.upcall(InterceptedBed.on(event -> bed.endpoint.close()));
     bed.connect(bed.endpoint);
 
     inside[0] = true;
@@ -273,7 +275,7 @@ class CmScenarioTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void required_C02_aSilentPeerEndsAConnectOrAnAcceptAtItsBound(final boolean passive) {
-    final Duration bound = passive ? Duration.ofSeconds(5) : LONG; // that of HookedBed.connect
+    final Duration bound = passive ? Duration.ofSeconds(5) : LONG; // that of InterceptedBed.connect
     pending(passive);
     bed.evd.upcall(bed.recording());
     bed.settle();
@@ -381,7 +383,8 @@ class CmScenarioTest {
   void required_C04_aSilentPeerDelaysNoDisconnectBeyondItsBound(final Endpoint.Disconnect how) {
     final ScriptedBed silent = new ScriptedBed(ScriptedDevice.Behavior.WEAK, 1);
     final List<Kind> kinds = new ArrayList<>();
-    silent.connectEvd.upcall(HookedBed.on(event -> kinds.add(((ConnectionEvent) event).kind())));
+    silent.connectEvd.upcall(
+        InterceptedBed.on(event -> kinds.add(((ConnectionEvent) event).kind())));
     silent.connect();
     assertThat(silent.endpoint.postSend(silent.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
     silent.settle();

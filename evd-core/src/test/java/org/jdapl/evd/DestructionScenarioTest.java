@@ -21,6 +21,7 @@ import org.jdapl.evd.ScriptedDevice.ScriptedCq;
 import org.jdapl.evd.ScriptedDevice.ScriptedQp;
 import org.jdapl.verbs.AsyncType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Bugs that other RDMA libraries had when queues and queue pairs were destroyed, each as the
  * scenario that showed it. By hand.
  */
+@ExtendWith(HandBed.Closing.class)
 class DestructionScenarioTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -70,11 +72,11 @@ class DestructionScenarioTest {
   /** An asynchronous event found its queue pair while that was destroyed, or after it. */
   @Test
   void required_M05_anAsyncErrorThatComesWhileItsQueuePairIsDestroyedIsNotHandedOutAfterTheClose() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
     final List<Boolean> afterTheClose = new ArrayList<>();
-    bed.ia.asyncEvd().upcall(HookedBed.on(event -> afterTheClose.add(closes.get(0).isDone())));
+    bed.ia.asyncEvd().upcall(InterceptedBed.on(event -> afterTheClose.add(closes.get(0).isDone())));
     bed.provider.hook = verb -> bed.provider.fail(0, AsyncType.QP_FATAL);
 
     closes.add(close(bed.endpoint));
@@ -89,7 +91,7 @@ class DestructionScenarioTest {
   /** A completion queue was destroyed before the last queue pair that used it. */
   @Test
   void required_T09_anEvdIsInUseUntilTheCloseOfItsEndpointIsComplete() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<String> refusals = new ArrayList<>();
     final List<String> destroyed = new ArrayList<>();
@@ -220,7 +222,7 @@ class DestructionScenarioTest {
   /** A work request was posted after the one that marks the end of its queue. */
   @Test
   void required_T03_aPostIsBeforeTheMarkerOrRefused() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
     final List<String> refused = new ArrayList<>();
@@ -248,7 +250,7 @@ class DestructionScenarioTest {
    */
   @Test
   void required_M05_aQueuePairIsNotDestroyedWhileADequeuedEventOfItIsHandled() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
     bed.connected();
     bed.evd.drain(bed.recording(), 1);
@@ -260,7 +262,7 @@ class DestructionScenarioTest {
     final Dispatcher dispatcher = bed.jdapl.nextDispatcher();
 
     bed.evd.dequeue(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               closes.add(close(bed.endpoint));
               while (reaper.round() || dispatcher.round()) {
@@ -277,7 +279,7 @@ class DestructionScenarioTest {
   /** What a queue that failed holds was given up, though it could be polled. */
   @Test
   void required_T02_whatCanBePolledIsNotUnknownThoughItsQueueIsLeftAloneForAWhile() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.evd.upcall(bed.recording());
     bed.connected();
     assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);

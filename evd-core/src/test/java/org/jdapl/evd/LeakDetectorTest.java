@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -103,7 +103,7 @@ class LeakDetectorTest {
               "open: 1 adapters, 1 EVDs, 1 CNOs, 1 protection zones, 1 memory regions,"
                   + " 1 shared receive queues, 2 endpoints, 1 service points, 1 connection requests\n");
 
-      evd.drain(HookedBed.on(event -> {}), 10); // handed out, and not answered
+      evd.drain(InterceptedBed.on(event -> {}), 10); // handed out, and not answered
       assertThat(open.apply(ia).connectionRequests()).isOne();
       psp.close();
       passive.close();
@@ -268,23 +268,6 @@ class LeakDetectorTest {
   }
 
   private static String run(final String level) throws IOException {
-    final String classPath =
-        String.join(
-            File.pathSeparator,
-            "target/classes",
-            "target/test-classes",
-            System.getProperty("jdk.module.path", ""),
-            System.getProperty("java.class.path"));
-    final Process process =
-        new ProcessBuilder(
-                System.getProperty("java.home") + "/bin/java",
-                "-XX:+UseSerialGC",
-                "-cp",
-                classPath,
-                "-D" + Level.PROPERTY + "=" + level,
-                Forgetful.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    return new String(process.getInputStream().readAllBytes(), UTF_8);
+    return OwnJvm.run(Forgetful.class, List.of("-D" + Level.PROPERTY + "=" + level), Map.of());
   }
 }

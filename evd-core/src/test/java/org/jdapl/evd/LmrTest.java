@@ -18,8 +18,10 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.Segments;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A region stays registered while a request uses it. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class LmrTest {
 
   private static void assertInUse(final Lmr lmr, final String user) {
@@ -64,7 +66,7 @@ class LmrTest {
 
   @Test
   void required_T11_eachRegionOfARequestIsInUse() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final Endpoint endpoint =
         bed.ia.createEndpoint(
             bed.pz,

@@ -62,6 +62,8 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TwoSidesTest",
           "org.jdapl.evd.LmrTest",
           "org.jdapl.evd.PostTest",
+          "org.jdapl.evd.DatConfTest",
+          "org.jdapl.evd.RegistryTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;
@@ -78,16 +80,20 @@ public final class MistakeRun implements Callable<String> {
   }
 
   /**
-   * Runs the tests.
+   * Runs the tests until one fails.
    *
    * @return the test that found the mistake, and how; null if all passed.
    */
   @Override
   public String call() {
+    StopAtFirstFailure.want();
     final LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
             .selectors(selectors())
-            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "false")
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
+            .configurationParameter(
+                "junit.jupiter.extensions.autodetection.include",
+                StopAtFirstFailure.class.getName())
             .build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener);

@@ -21,7 +21,8 @@ final class Mistakes {
             connections(),
             posts(),
             sharedReceives(),
-            errors())
+            errors(),
+            registry())
         .flatMap(mistakes -> mistakes);
   }
 
@@ -409,8 +410,8 @@ final class Mistakes {
             "W07",
             "a wait by hand parks its thread",
             "Jdapl.java",
-            "    if (byHand) {\n      runUntil(\n",
-            "    if (byHand && deadline < 0) {\n      runUntil(\n"));
+            "    if (byHand) {\n      drive(",
+            "    if (byHand && deadline < 0) {\n      drive("));
   }
 
   private static Stream<Mistake> waitingWithThreads() {
@@ -1207,6 +1208,86 @@ final class Mistakes {
             "the provider's failure is not the cause",
             "Misuse.java",
             "message + \": \" + cause.getMessage(),\n        cause);",
-            "message);"));
+            "message);"),
+        Mistake.of(
+            "R03",
+            "an endpoint that the device has no room for keeps what it is made of",
+            "Incarnation.java",
+            "        ia.endpoints().free(tag);\n        release(ofReceives, ofRequests);",
+            "        ia.endpoints().free(tag);"),
+        Mistake.of(
+            "R03",
+            "a device without room is an internal error",
+            "Misuse.java",
+            "case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;",
+            "case VerbsException.ENOMEM -> ReturnType.INTERNAL_ERROR;"));
+  }
+
+  private static Stream<Mistake> registry() {
+    return Stream.of(
+        Mistake.of(
+            "P01",
+            "a lower minor is taken for a higher one",
+            "Registry.java",
+            "info -> info.minor() >= minor",
+            "info -> info.minor() <= minor"),
+        Mistake.of(
+            "P01",
+            "a minor must be the one that is asked for, as in the C library",
+            "Registry.java",
+            "info -> info.minor() >= minor",
+            "info -> info.minor() == minor"),
+        Mistake.of(
+            "P01",
+            "thread safety is not looked at",
+            "Registry.java",
+            "info -> info.threadSafe() == threadSafe",
+            "info -> true"),
+        Mistake.of(
+            "P01",
+            "of several lines the last one is tried first",
+            "Registry.java",
+            "    for (final DatConf.Entry entry : found) {",
+            "    final List<DatConf.Entry> reversed = new ArrayList<>(found);\n"
+                + "    java.util.Collections.reverse(reversed);\n"
+                + "    for (final DatConf.Entry entry : reversed) {"),
+        Mistake.of(
+            "P01",
+            "of several lines the first one only is tried",
+            "Registry.java",
+            "        failures.add(e);",
+            "        throw e;"),
+        Mistake.of(
+            "P01",
+            "a line that is wrong takes the next one along",
+            "DatConf.java",
+            "      conf.add(file + \":\" + ++number, line);",
+            "      if (number < 0) {\n"
+                + "        number = 1 - number;\n"
+                + "        continue;\n"
+                + "      }\n"
+                + "      final int before = conf.unused.size();\n"
+                + "      conf.add(file + \":\" + ++number, line);\n"
+                + "      number = conf.unused.size() > before ? -number : number;"),
+        Mistake.of(
+            "P01",
+            "what is wrong in a file ends it, as in the C library",
+            "DatConf.java",
+            "      conf.add(file + \":\" + ++number, line);",
+            "      if (conf.unused.isEmpty()) {\n"
+                + "        conf.add(file + \":\" + ++number, line);\n"
+                + "      }"),
+        Mistake.of(
+            "P01",
+            "the provider gets no parameters",
+            "Registry.java",
+            ".parameters(entry.parameters())",
+            ""),
+        Mistake.of(
+            "S01",
+            "only what a file names is registered",
+            "Registry.java",
+            "    for (final String provider : Jdapl.providers()) {",
+            "    for (final String provider : List.<String>of()) {"));
   }
 }

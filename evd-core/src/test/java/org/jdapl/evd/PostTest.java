@@ -34,10 +34,12 @@ import org.jdapl.dat.Segments;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.verbs.CmEventType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What rides along with a post, posts from several threads, and posts in silence. */
+@ExtendWith(HandBed.Closing.class)
 class PostTest {
 
   /** It may be accepted: that it is open shows when the guard is free. */
@@ -57,7 +59,7 @@ class PostTest {
 
   @Test
   void required_D03_cookieAndContextComeBackWithTheirRequest() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.evd.drain(bed.recording(), 9);
     final Segments message = new Segments(1).add(bed.lmr, 0, 8);
@@ -68,7 +70,7 @@ class PostTest {
             .isEqualTo(Outcome.SUCCESS);
         assertThat(bed.endpoint.postReceive(message, ~cookie, context)).isEqualTo(Outcome.SUCCESS);
         bed.provider.receive(0);
-        bed.evd.drain(HookedBed.on(event -> seen.add(((DtoCompletion) event).copy())), 9);
+        bed.evd.drain(InterceptedBed.on(event -> seen.add(((DtoCompletion) event).copy())), 9);
 
         assertThat(seen).extracting(DtoCompletion::cookie).containsExactly(cookie, ~cookie);
         assertThat(seen).allMatch(completion -> completion.context() == context);
@@ -80,7 +82,7 @@ class PostTest {
   void required_D04_threadsThatPostToOneEndpointAtOnceDisturbNoPost() throws InterruptedException {
     final int threads = 4;
     final int each = 2000;
-    final HookedProvider provider = new HookedProvider();
+    final InterceptedProvider provider = new InterceptedProvider();
     final AtomicInteger inside = new AtomicInteger();
     final CompletableFuture<Boolean> overlap = new CompletableFuture<>();
     provider.hook =
@@ -203,7 +205,7 @@ class PostTest {
 
   @Test
   void required_D05_aReceiveIsNotSuppressed() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     assertThatThrownBy(
             () ->
                 bed.ia.createEndpoint(

@@ -22,11 +22,13 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Defects at the border to the provider, each as a test. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class ProviderRegressionTest {
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
 
   @Test
   void shouldReportARejectAsThePeersWhenAnAcceptFailedBefore() {
@@ -74,7 +76,7 @@ class ProviderRegressionTest {
   void shouldNotWaitForTheAnswerWhenTheConsumerDisconnectedMeanwhile() {
     final List<String> events = new ArrayList<>();
     bed.evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event ->
                 events.add(
                     event instanceof ConnectionEvent connection
@@ -174,7 +176,7 @@ class ProviderRegressionTest {
 
   @Test
   void required_T09_theQueuePairIsDestroyedBeforeItsIdAndTheQueueAfterBoth() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<String> destroyed = new ArrayList<>();
     bed.provider.hook =

@@ -188,6 +188,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
   private Runnable atDestruction = () -> {};
   private AsyncHandler async;
 
+  /** Zones, regions and shared queues; the others say whether they are closed. */
+  private final AtomicInteger objects = new AtomicInteger();
+
   ScriptedDevice(final Behavior behavior) {
     this.behavior = behavior;
     declaration = behavior.declaration();
@@ -300,13 +303,15 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
   @Override
   public ProtectionDomain allocPd() {
-    return () -> {};
+    objects.incrementAndGet();
+    return objects::decrementAndGet;
   }
 
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    return new ScriptedMr(buffer.capacity());
+    objects.incrementAndGet();
+    return new ScriptedMr(this, buffer.capacity());
   }
 
   @Override
@@ -328,7 +333,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    return new ScriptedSrq(maxWr);
+    objects.incrementAndGet();
+    return new ScriptedSrq(this, maxWr);
   }
 
   @Override
@@ -352,9 +358,15 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    if (objects.get() > 0
+        || !qps.stream().allMatch(ScriptedQp::isClosed)
+        || !cqs.stream().allMatch(ScriptedCq::isClosed)) {
+      throw new VerbsException("close_device", name(), VerbsException.EBUSY, "objects left");
+    }
+  }
 
-  private record ScriptedMr(long length) implements MemoryRegion {
+  private record ScriptedMr(ScriptedDevice device, long length) implements MemoryRegion {
 
     @Override
     public long address() {
@@ -372,7 +384,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      device.objects.decrementAndGet();
+    }
   }
 
   /** A connection whose peer is the test. */
@@ -408,11 +422,13 @@ final class ScriptedDevice implements VerbsProvider, Device {
   /** Receives that queue pairs take when the test says so; its limit is up to the test. */
   static final class ScriptedSrq implements SharedReceiveQueue {
 
+    private final ScriptedDevice device;
     private final int maxWr;
     private final Deque<Long> receives = new ArrayDeque<>();
     private boolean closed;
 
-    ScriptedSrq(final int maxWr) {
+    ScriptedSrq(final ScriptedDevice device, final int maxWr) {
+      this.device = device;
       this.maxWr = maxWr;
     }
 
@@ -439,6 +455,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
     @Override
     public void close() {
       closed = true;
+      device.objects.decrementAndGet();
     }
   }
 

@@ -21,7 +21,6 @@ import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -38,6 +37,7 @@ import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * What devices and consumers of shared receive queues got wrong, each as the scenario that showed
  * it. By hand, on a device where the test takes the receives.
  */
+@ExtendWith(HandBed.Closing.class)
 class SharedReceiveScenarioTest {
 
   private static final int DEPTH = 8;
@@ -53,14 +54,11 @@ class SharedReceiveScenarioTest {
   private static final Duration A_SECOND = Duration.ofSeconds(1);
 
   /** One EVD for everything, a shared receive queue that is full, and a connected endpoint. */
-  private static final class Bed implements EventHandler {
+  private static final class Bed extends HandBed implements EventHandler {
 
-    private static final int TURNS_AT_MOST = 1000;
+    private static final int CAPACITY = 8;
 
     final ScriptedDevice device;
-    final HandClock clock = new HandClock();
-    final Jdapl jdapl;
-    final InterfaceAdapter ia;
     final ProtectionZone pz;
     final Lmr lmr;
     final Evd evd;
@@ -74,15 +72,8 @@ class SharedReceiveScenarioTest {
     private long posted;
 
     Bed(final ScriptedDevice device) {
+      super(device, CAPACITY);
       this.device = device;
-      jdapl =
-          Jdapl.with(device)
-              .clock(clock)
-              .byHand()
-              .capacity(8)
-              .leakDetection(LeakDetector.Level.OFF)
-              .start();
-      ia = jdapl.open();
       pz = ia.createPz();
       lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
       evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
@@ -117,18 +108,6 @@ class SharedReceiveScenarioTest {
       for (int i = 0; i < count; i++) {
         to.recvCq().add(to.takeShared());
       }
-    }
-
-    void settle() {
-      int turns = 0;
-      while (jdapl.turn()) {
-        assertThat(++turns).as("turns").isLessThan(TURNS_AT_MOST);
-      }
-    }
-
-    void pass(final Duration time) {
-      clock.advance(time);
-      settle();
     }
 
     Bed enabled() {
@@ -596,7 +575,7 @@ class SharedReceiveScenarioTest {
 
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(

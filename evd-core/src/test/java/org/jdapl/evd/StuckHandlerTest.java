@@ -15,13 +15,15 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A handler does not return, and what it uses is closed. By hand: meanwhile the others go on. */
+@ExtendWith(HandBed.Closing.class)
 class StuckHandlerTest {
 
   private static final Duration BOUND = Duration.ofSeconds(1);
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
   private final Reaper reaper = ((IaImpl) bed.ia).reaper();
   private final Dispatcher dispatcher = bed.jdapl.nextDispatcher();
   private final List<String> destroyed = new ArrayList<>();
@@ -61,7 +63,7 @@ class StuckHandlerTest {
   /** A handler that is stuck at its first event until time has passed, and goes on then. */
   private EventHandler stuck(final Runnable close, final Duration time, final Runnable then) {
     final List<Event> events = new ArrayList<>();
-    return HookedBed.on(
+    return InterceptedBed.on(
         event -> {
           events.add(event.copy());
           if (events.size() == 1) {
@@ -157,7 +159,7 @@ class StuckHandlerTest {
     connected();
     final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
     bed.evd.dequeue(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               closes.add(bed.endpoint.closeAsync(BOUND).toCompletableFuture());
               for (long ms = 0; ms <= BOUND.toMillis(); ms += 100) {

@@ -29,10 +29,12 @@ import org.jdapl.hooks.Faults;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Providers that lose a notification, and such that do not. */
+@ExtendWith(HandBed.Closing.class)
 class WatchdogTest {
 
   /** A model, and which notification is lost; -1 for none. */
@@ -229,7 +231,7 @@ class WatchdogTest {
 
   @Test
   void required_A10_theWatchdogLooksOnTheClock() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.evd.upcall(bed.recording());
     bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
@@ -247,7 +249,7 @@ class WatchdogTest {
 
   @Test
   void required_A10_aDisabledEvdIsItsConsumersOwn() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
     bed.provider.receive(0);
@@ -268,7 +270,7 @@ class WatchdogTest {
     final InterfaceAdapter ia = jdapl.open();
     final Evd evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
     final Endpoint endpoint = ia.createEndpoint(ia.createPz(), evd, EndpointAttributes.defaults());
-    evd.upcall(HookedBed.on(event -> {}));
+    evd.upcall(InterceptedBed.on(event -> {}));
     jdapl.runUntil(() -> false, Duration.ofNanos(1));
     endpoint.closeAsync(Duration.ofSeconds(1));
     for (int i = 0; i < 200; i++) {

@@ -39,6 +39,7 @@ import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -46,20 +47,24 @@ import org.jdapl.verbs.WorkCompletions;
  * A provider that watches how the core uses another one: nothing is used after it was destroyed or
  * destroyed twice, a queue pair is drained before it is destroyed, a region outlives the requests
  * that use it, no object is destroyed inside its own callback, all are destroyed before the device
- * is closed. Of one thread.
+ * is closed. One thread at a time.
  */
 final class AuditedProvider implements VerbsProvider {
 
   private final VerbsProvider real;
+  private final SteppedClock clock;
   private final Consumer<String> problems;
   private final List<Watched> devices = new ArrayList<>();
   private long calls;
 
   /**
+   * @param clock of its devices, over that of the provider behind.
    * @param problems told what is wrong.
    */
-  AuditedProvider(final VerbsProvider real, final Consumer<String> problems) {
+  AuditedProvider(
+      final VerbsProvider real, final SteppedClock clock, final Consumer<String> problems) {
     this.real = real;
+    this.clock = clock;
     this.problems = problems;
   }
 
@@ -238,7 +243,7 @@ final class AuditedProvider implements VerbsProvider {
 
     @Override
     public NanoClock clock() {
-      return real.clock();
+      return clock;
     }
 
     @Override
@@ -424,7 +429,7 @@ final class AuditedProvider implements VerbsProvider {
 
     @Override
     public void notifyEstablished() {
-      use("notify");
+      use("rdma_notify");
       real.notifyEstablished();
     }
 

@@ -28,6 +28,7 @@ final class EndpointBook {
     private final Object lmr;
     private final boolean suppressed;
     private final int index;
+    private final int length;
     private final long wrId;
     private Fate fate = Fate.OPEN;
 
@@ -36,12 +37,14 @@ final class EndpointBook {
         final Object lmr,
         final boolean suppressed,
         final int index,
+        final int length,
         final long wrId) {
       this.operation = operation;
       this.wrId = wrId;
       this.lmr = lmr;
       this.suppressed = suppressed;
       this.index = index;
+      this.length = length;
     }
   }
 
@@ -110,6 +113,11 @@ final class EndpointBook {
   private boolean established;
   private ConnectionEvent.Kind end;
 
+  /** Who sent what it received; null before the first message. */
+  private EndpointBook peer;
+
+  private long lastMessage;
+
   /** The place of the shared receive that was delivered last. */
   private long lastShared = -1;
 
@@ -161,7 +169,11 @@ final class EndpointBook {
   }
 
   void posted(
-      final DtoOperation operation, final Object lmr, final long cookie, final boolean suppressed) {
+      final DtoOperation operation,
+      final Object lmr,
+      final long cookie,
+      final int length,
+      final boolean suppressed) {
     final Work work = work(operation);
     if (closing) {
       run.fail("T03", endpoint + ": a " + operation + " was accepted after its close");
@@ -175,9 +187,13 @@ final class EndpointBook {
             lmr,
             suppressed,
             work.order.size(),
+            length,
             pair.lastPosted(operation == DtoOperation.RECEIVE));
     work.requests.put(cookie, request);
     work.order.add(request);
+    if (operation == DtoOperation.SEND) {
+      run.memory.posted(cookie, this, length);
+    }
   }
 
   /** A post was refused because the queue is full. */
@@ -232,6 +248,9 @@ final class EndpointBook {
         run.fail("M03", what + " succeeded after " + end);
       }
     }
+    if (success && event.operation() == DtoOperation.RECEIVE) {
+      checkReceived(event, what);
+    }
     if (work == receives && srq != null) {
       onShared(event.cookie(), success, what + " (" + event.status() + ") was delivered");
       return;
@@ -249,6 +268,48 @@ final class EndpointBook {
     }
     if (work.reporting) {
       run.fail("O4", what + " was delivered after the report");
+    }
+    if (success && request != null && event.operation() != DtoOperation.RECEIVE) {
+      checkTransferred(request, event.cookie(), what);
+    }
+  }
+
+  /** A message is one that its peer sent, whole, behind the one before. */
+  private void checkReceived(final DtoCompletion event, final String what) {
+    if (!Memory.isKnown(event.cookie())) {
+      return;
+    }
+    final int at = Memory.local(event.cookie());
+    final long number = run.memory.numberAt(at);
+    final Memory.Message message = run.memory.message(number);
+    if (message == null
+        || message.length() != event.transferredLength()
+        || !run.memory.holds(at, number, message.length())) {
+      run.fail("D01", what + " has not the bytes of a message, but says " + number);
+      return;
+    }
+    if (pair.isMistaken()) {
+      return;
+    }
+    if (peer != null && peer != message.by()) {
+      run.fail("M05", what + " is a message of " + message.by() + ", its peer is " + peer);
+    }
+    if (number <= lastMessage) {
+      run.fail("E02", what + ": message " + number + " behind " + lastMessage);
+    }
+    peer = message.by();
+    lastMessage = number;
+  }
+
+  /** What was written is there, what was read is here. */
+  private void checkTransferred(final Request request, final long cookie, final String what) {
+    if (!Memory.isKnown(cookie) || request.operation == DtoOperation.SEND) {
+      return;
+    }
+    final boolean isWrite = request.operation == DtoOperation.RDMA_WRITE;
+    final int at = isWrite ? Memory.target(cookie) : Memory.local(cookie);
+    if (!run.memory.holds(at, cookie, request.length)) {
+      run.fail("D01", what + " succeeded, and its bytes are not where they should be");
     }
   }
 

@@ -3,6 +3,7 @@ package org.jdapl.evd.explorer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
@@ -23,6 +24,8 @@ final class EvdBook {
   /** Events of one turn. */
   private static final int BUDGET = 64;
 
+  private static final int NOBODY = Integer.MAX_VALUE;
+
   final Evd evd;
   final AdapterBook adapter;
 
@@ -39,14 +42,26 @@ final class EvdBook {
   private boolean quiet;
   private boolean closing;
   private boolean closed;
-  private long closingSince;
   private long deadline;
   private int inTurn;
 
-  /** When there were so many software events as a waiter wants. */
-  private int wanted = Integer.MAX_VALUE;
+  private boolean solicitedOnly;
 
-  private long wantedSince = Long.MAX_VALUE;
+  // A thread that waits.
+  private int wanted = NOBODY;
+  private long waitEnds;
+  private boolean unwaitable;
+
+  /** It was told to return, and has not done so. */
+  private boolean left;
+
+  /** A teardown that waits for an upcall. */
+  private CompletableFuture<Void> teardown;
+
+  private CnoBook cno;
+
+  /** Whether it was seen empty, and its CNO told nobody of anything since. */
+  private boolean toTell;
 
   EvdBook(
       final ScriptRun run, final AdapterBook adapter, final Evd evd, final EventStream... streams) {
@@ -100,7 +115,7 @@ final class EvdBook {
     }
     software.add(payload);
     quiet = false;
-    wait(wanted);
+    tellCno();
   }
 
   void refused() {
@@ -109,23 +124,115 @@ final class EvdBook {
     }
   }
 
-  /** A thread waits for so many events. */
-  void wait(final int threshold) {
+  /** Only solicited receives may notify. */
+  void hearsSolicitedOnly() {
+    solicitedOnly = true;
+  }
+
+  void waitable(final boolean allowed) {
+    unwaitable = !allowed;
+    left |= unwaitable && wanted != NOBODY;
+  }
+
+  boolean isUnwaitable() {
+    return unwaitable || left;
+  }
+
+  // A thread that waits.
+
+  void beginWait(final int threshold, final long until) {
     wanted = threshold;
-    if (software.size() < wanted) {
-      wantedSince = Long.MAX_VALUE;
-    } else if (wantedSince == Long.MAX_VALUE) {
-      wantedSince = run.now();
+    waitEnds = until;
+    toTell = false;
+  }
+
+  /** Whether a thread waits, and the EVD is its own. */
+  boolean isWaited() {
+    return wanted != NOBODY && !left;
+  }
+
+  /**
+   * Whether a thread that waits was told to return, and has not done so: it holds the turn still,
+   * and who wants it would spin.
+   */
+  boolean isLeft() {
+    return left;
+  }
+
+  /** A thread waits, and has looked just now. */
+  void checkWaits() {
+    if (software.size() >= wanted) {
+      run.fail("W04", evd + ": a thread waits, and " + software.size() + " software events do");
+    }
+    if (closing) {
+      run.fail("W04", evd + ": it is closed, and a thread waits");
+    }
+    if (left) {
+      run.fail("W04", evd + ": no thread may wait, and one does");
+    }
+    if (run.isInterrupted()) {
+      run.fail("W04", evd + ": a thread was interrupted, and waits");
+    }
+    if (run.now() >= waitEnds) {
+      run.fail("W02", evd + ": a wait does not end in time");
     }
   }
 
-  /** When a wait should have been over, as far as software events go. */
-  long wantedSince() {
-    return wantedSince;
+  void endWait(final boolean hadBegun) {
+    wanted = NOBODY;
+    left = false;
+    if (hadBegun && !software.isEmpty()) {
+      tellCno();
+    }
   }
 
-  long closingSince() {
-    return closing ? closingSince : Long.MAX_VALUE;
+  // Its CNO.
+
+  void uses(final CnoBook next) {
+    if (cno != null) {
+      cno.remove(this);
+    }
+    cno = next;
+    toTell = false;
+    if (next != null) {
+      next.add(this);
+      if (!software.isEmpty()) {
+        tellCno();
+      }
+    }
+  }
+
+  /** An event came, or its policy was ended: nobody else is told. */
+  private void tellCno() {
+    if (cno != null
+        && policy == UpcallPolicy.DISABLED
+        && !run.isUpcallOf(this)
+        && wanted == NOBODY
+        && !closing
+        && !run.isExcused(adapter)) {
+      cno.trigger();
+    }
+  }
+
+  /** Somebody found nothing here. */
+  void foundEmpty() {
+    toTell = cno != null && policy == UpcallPolicy.DISABLED && !run.isUpcallOf(this);
+  }
+
+  /** Its CNO told somebody of something. */
+  void told() {
+    toTell = false;
+  }
+
+  boolean isToTell() {
+    return toTell && !closing;
+  }
+
+  void mustBeEmpty() {
+    final String first = first();
+    if (first != null && !solicitedOnly) {
+      run.fail("W05", evd + ": its CNO did not tell of " + first);
+    }
   }
 
   EventHandler enable(final UpcallPolicy to, final boolean forNew) {
@@ -140,11 +247,11 @@ final class EvdBook {
   }
 
   private void policy(final UpcallPolicy to, final boolean forNew) {
-    quiet =
-        forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isInUpcallOf(this);
+    quiet = forNew && policy == UpcallPolicy.DISABLED && isSoftwareOnly() && !run.isUpcallOf(this);
     onNew = forNew;
     policy = to;
     enablings++;
+    toTell = false;
   }
 
   /** What a call that was refused changed is put back by this. */
@@ -161,7 +268,39 @@ final class EvdBook {
     };
   }
 
-  void disabled() {
+  /** The consumer disabled it. */
+  void disables() {
+    final boolean wasEnabled = policy != UpcallPolicy.DISABLED;
+    disabled();
+    if (wasEnabled) {
+      tellCno();
+    }
+  }
+
+  void tearsDown(final CompletableFuture<Void> stage) {
+    if (!run.isUpcallOf(this) && !stage.isDone()) {
+      run.fail("U05", evd + ": a teardown waits, and no upcall runs");
+    } else if (run.isUpcallOf(this) && !run.isInUpcallOf(this)) {
+      if (stage.isDone()) {
+        run.fail("U05", evd + ": a teardown does not wait for its upcall");
+      }
+      teardown = stage;
+    }
+  }
+
+  /** Whether a teardown waits for the upcall that runs. */
+  boolean isTornDown() {
+    return teardown != null && !teardown.isDone();
+  }
+
+  /** Nobody drives: an upcall that a teardown waited for has returned long since. */
+  private void checkTeardown() {
+    if (teardown != null && !teardown.isDone()) {
+      run.fail("U05", evd + ": a teardown does not end");
+    }
+  }
+
+  private void disabled() {
     policy = UpcallPolicy.DISABLED;
     onNew = false;
     quiet = false;
@@ -171,8 +310,11 @@ final class EvdBook {
     deadline = closing ? Math.min(deadline, until) : until;
     if (!closing) {
       closing = true;
-      closingSince = run.now();
       disabled();
+      if (cno != null) {
+        cno.remove(this);
+        cno = null;
+      }
     }
   }
 
@@ -304,7 +446,7 @@ final class EvdBook {
   }
 
   private EndpointBook book(final Endpoint endpoint) {
-    return run.book(endpoint);
+    return run.all.book(endpoint);
   }
 
   private void software(final SoftwareEvent event, final String how) {
@@ -344,24 +486,38 @@ final class EvdBook {
     if (evd.policy() != policy) {
       run.fail("U05", evd + ": its policy is " + evd.policy() + ", not " + policy);
     }
+    checkTeardown();
     if (!takesAll()) {
       return;
     }
     evd.disable();
-    disabled();
-    final Event[] left = new Event[1];
+    disables();
+    final String first = first();
+    if (first != null && !solicitedOnly) {
+      run.fail("O6", evd + ": waits at rest, with an upcall enabled: " + first);
+    }
+  }
+
+  /**
+   * Takes the first event, and describes it; null if there is none, or one that may have come just
+   * now, as such a dequeue met a fault.
+   */
+  private String first() {
+    final String[] first = new String[1];
     evd.drain(
         new EventHandler() {
           @Override
           public void onEvent(final Event event) {
-            left[0] = left[0] == null ? event.copy() : left[0];
+            final boolean mayBeNew =
+                event instanceof AsyncEvent async
+                    && async.kind() == AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR
+                    && run.isFaulty();
+            first[0] = mayBeNew ? null : describe(event);
             take(event);
           }
         },
         1);
-    if (left[0] != null && !run.mayWait(this)) {
-      run.fail("O6", evd + ": waits at rest, with an upcall enabled: " + describe(left[0]));
-    }
+    return first[0];
   }
 
   @Override

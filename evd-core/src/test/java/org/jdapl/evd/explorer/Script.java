@@ -38,20 +38,58 @@ record Script(
   private static final int MOST_FAULTS = 4;
   private static final String BAR = " | ";
 
+  private static final Call[] WITH_A_WAITER = {
+    Call.POST,
+    Call.POST,
+    Call.AWAIT,
+    Call.DEQUEUE,
+    Call.UPCALL,
+    Call.DISABLE,
+    Call.UNWAITABLE,
+    Call.RESIZE,
+    Call.CLOSE_EVD,
+    Call.GO_ON,
+  };
+
+  private static final Call[] WITH_A_CNO = {
+    Call.POST,
+    Call.POST,
+    Call.DEQUEUE,
+    Call.AWAIT_CNO,
+    Call.AWAIT_CNO,
+    Call.AWAIT,
+    Call.USE_CNO,
+    Call.CLOSE_CNO,
+    Call.CLOSE_EVD,
+    Call.GO_ON,
+  };
+
   /** The script of a seed. */
   static Script random(final long seed) {
     final SplittableRandom random = new SplittableRandom(seed);
     final int adapters = 1 + random.nextInt(2);
     final List<Action> actions = new ArrayList<>();
+    final boolean hasCno = random.nextInt(4) == 0;
     if (random.nextInt(8) > 0) {
-      connected(random, actions);
+      connected(random, actions, hasCno);
     }
     for (int left = random.nextInt(LEAST, MOST); left > 0; left--) {
       final Action action = Action.random(random);
+      if (action.call() == Call.AWAIT && random.nextBoolean()) { // else upcalls are enabled, mostly
+        actions.add(Action.of(Call.DISABLE, action.a()));
+      }
       actions.add(action);
       if (action.call() == Call.CLOSE_ENDPOINT && random.nextInt(3) == 0) {
         another(random, actions);
       }
+      if (action.call() == Call.AWAIT && random.nextInt(3) > 0) {
+        meanwhile(random, actions, action, WITH_A_WAITER);
+      } else if (action.call() == Call.AWAIT_CNO && random.nextInt(3) > 0) {
+        meanwhile(random, actions, action, WITH_A_CNO);
+      }
+    }
+    if (hasCno && random.nextInt(4) == 0) {
+      quiet(random, actions);
     }
     if (random.nextInt(8) == 0) {
       insert(random, actions, Action.of(Call.LOSE_DEVICE, random.nextInt(adapters)));
@@ -84,17 +122,61 @@ record Script(
     }
   }
 
+  /** While a thread waits, others often do something to what it waits for. */
+  private static void meanwhile(
+      final SplittableRandom random,
+      final List<Action> actions,
+      final Action wait,
+      final Call... calls) {
+    for (int left = 1 + random.nextInt(3); left > 0; left--) {
+      actions.add(
+          new Action(
+              one(random, calls),
+              (wait.by() + 1 + random.nextInt(Consumers.COUNT - 1)) % Consumers.COUNT,
+              -1,
+              wait.a(),
+              random.nextInt(64),
+              random.nextInt(64)));
+    }
+  }
+
+  /** Who waits for several EVDs drains them, and waits again; a message comes in a close then. */
+  private static void quiet(final SplittableRandom random, final List<Action> actions) {
+    actions.add(Action.of(Call.RUN, random.nextInt(64)));
+    emptied(random, actions);
+    actions.add(Action.of(Call.SEND, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.SEND, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.CLOSE_ENDPOINT, random.nextInt(8), 1, 1));
+    actions.add(Action.of(Call.TURN, random.nextInt(4)));
+    emptied(random, actions);
+  }
+
+  private static void emptied(final SplittableRandom random, final List<Action> actions) {
+    final int evd = random.nextInt(3);
+    for (int i = 0; i < 3; i++) {
+      actions.add(Action.of(Call.AWAIT_CNO, random.nextInt(2), 0, 0));
+      actions.add(Action.of(Call.DEQUEUE, evd, 3));
+    }
+  }
+
   private static void insert(
       final SplittableRandom random, final List<Action> actions, final Action action) {
     actions.add(random.nextInt(actions.size() / 2, actions.size()), action);
   }
 
   /** Most scripts begin with two endpoints that connect: little happens without. */
-  private static void connected(final SplittableRandom random, final List<Action> actions) {
+  private static void connected(
+      final SplittableRandom random, final List<Action> actions, final boolean hasCno) {
     final int evds = 1 + random.nextInt(3);
+    if (hasCno) {
+      actions.add(Action.of(Call.CNO, 0));
+      actions.add(Action.of(Call.CNO, 1));
+    }
     for (int i = 0; i < evds; i++) {
       actions.add(Action.of(Call.EVD, i, 63, 0));
-      if (random.nextInt(4) > 0) {
+      if (hasCno && random.nextInt(3) > 0) {
+        actions.add(Action.of(Call.USE_CNO, i, 1 + 2 * random.nextInt(16), 0));
+      } else if (random.nextInt(4) > 0) {
         actions.add(Action.of(Call.UPCALL, i, random.nextInt(4), 0));
       }
     }

@@ -21,7 +21,7 @@ class ScriptTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {0, 7, 42, 138})
+  @ValueSource(longs = {0, 2, 7, 42, 77, 138, 234, 559, 6826})
   void shouldRunTheSameWayTwice(final long seed) {
     final Script script = Script.random(seed);
     assertThat(trace(script)).isEqualTo(trace(script)).isNotEmpty();

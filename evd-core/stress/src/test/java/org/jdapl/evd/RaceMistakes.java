@@ -69,6 +69,12 @@ final class RaceMistakes {
                 new Edit(
                     "EvdImpl.java", "    resume();\n    return false;\n", "    return true;\n"))),
         planted(
+            "a turn takes the handler of a policy that is not set yet",
+            "POLICY x TURN",
+            "EvdImpl.java",
+            "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
+            "return events;"),
+        planted(
             "two take the turn: TAKE does not look whether it is held",
             "DEQUEUE x DEQUEUE",
             "EvdState.java",

@@ -50,7 +50,7 @@ final class SleepRaces {
   static void post(final Concurrency concurrency) {
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     final Jdapl jdapl =
-        Jdapl.with(new HookedProvider())
+        Jdapl.with(new InterceptedProvider())
             .threads(
                 loop -> {
                   final Thread thread = new Thread(loop, "loop-" + loops.size());
@@ -59,7 +59,7 @@ final class SleepRaces {
                 })
             .dispatchers(DISPATCHERS)
             .capacity(4)
-            .leakDetection(LeakDetector.Level.OFF)
+            .leakDetection(LeakDetector.Level.OFF) // a scheduler would run its cleaner's thread
             .start();
     final InterfaceAdapter ia = jdapl.open();
     final EvdImpl evd = (EvdImpl) ia.createEvd(8, EventStream.SOFTWARE);

@@ -1,4 +1,4 @@
-package org.jdapl.evd;
+package org.jdapl.evd.explorer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,7 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
-import org.jdapl.evd.explorer.Exploration;
+import org.jdapl.evd.BrokenCode;
+import org.jdapl.evd.Mistake;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;

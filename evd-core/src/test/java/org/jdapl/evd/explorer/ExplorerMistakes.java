@@ -1,8 +1,9 @@
-package org.jdapl.evd;
+package org.jdapl.evd.explorer;
 
 import java.util.stream.Stream;
+import org.jdapl.evd.Mistake;
 
-/** Mistakes of teardown for the random consumers to find. */
+/** Mistakes for the random consumers to find. */
 @SuppressWarnings("StringConcatToTextBlock") // code, a line a string
 final class ExplorerMistakes {
 
@@ -111,6 +112,67 @@ final class ExplorerMistakes {
             "the removal of a device leaves it open",
             "IaImpl.java",
             "isLost ? this::closeDevice : this::finishClose)",
-            "isLost ? () -> {} : this::finishClose)"));
+            "isLost ? () -> {} : this::finishClose)"),
+        Mistake.of(
+            "D01",
+            "a transfer begins at another place of its region",
+            "PzImpl.java",
+            "region.address() + offset, (int) length",
+            "region.address() + (offset & ~64), (int) length"),
+        Mistake.of(
+            "W03",
+            "a second waiter is let in",
+            "EvdState.java",
+            "final long after = (s & WAITER) != 0 ? WAITED : take(s);",
+            "final long after = take(s & ~TURN);"),
+        Mistake.of(
+            "W04",
+            "the waiter is not woken by a close",
+            "EvdState.java",
+            "case SIGNAL -> schedule(s | argument) & ~ASLEEP;",
+            "case SIGNAL -> schedule(s | argument) & (argument == CONTROL ? -1 : ~ASLEEP);"),
+        Mistake.of(
+            "W04",
+            "the waiter is not woken though no thread may wait any more",
+            "EvdState.java",
+            "REFUSED : (s & ~(WAITER | ASLEEP)) | UNWAITABLE;",
+            "REFUSED : (s & ~WAITER) | UNWAITABLE;"),
+        Mistake.of(
+            "W06",
+            "upcalls are enabled while a thread waits",
+            "EvdState.java",
+            "yield (s & WAITER) != 0 && (argument & POLICY) != 0",
+            "yield (s & WAITER) != 0 && (argument & POLICY) == MANY"),
+        Mistake.of(
+            "U07",
+            "a dequeue is let in while an upcall of MANY runs on another thread",
+            "EvdState.java",
+            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL)) != 0) {"),
+        Mistake.of(
+            "U05",
+            "a teardown does not wait for the upcall that runs on another thread",
+            "EvdState.java",
+            "return (s & (UPCALL | RUNNING | POLICY)) == 0;",
+            "return (s & (RUNNING | POLICY)) == 0;"),
+        Mistake.of(
+            "W05",
+            "a CNO keeps its trigger from the thread that waits",
+            "CnoImpl.java",
+            "released = waiters.poll();",
+            "released = null;"),
+        Mistake.of(
+            "W05",
+            "a CNO is not told of an event that comes while an endpoint is closed",
+            "EvdImpl.java",
+            "      if (EvdState.tells(before, after, operation)) {",
+            "      if (!EvdState.madeToken(before, after)\n"
+                + "          && EvdState.tells(before, after, operation)) {"),
+        Mistake.of(
+            "W05",
+            "a CNO is not told of what ON_NEW held back",
+            "EvdImpl.java",
+            "DISABLED = EvdState.DISABLED | EvdState.WORK;",
+            "DISABLED = EvdState.DISABLED;"));
   }
 }
