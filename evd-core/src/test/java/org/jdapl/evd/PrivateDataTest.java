@@ -9,11 +9,13 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.PrivateDataLength;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Private data of a device that does not say whether it pads. */
+@ExtendWith(HandBed.Closing.class)
 class PrivateDataTest {
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
   private final List<ConnectionEvent> seen = new ArrayList<>();
 
   @Test
@@ -48,7 +50,7 @@ class PrivateDataTest {
     for (int i = 0; i < data.length; i++) {
       shown[i] = (byte) data[i];
     }
-    bed.evd.upcall(HookedBed.on(event -> seen.add((ConnectionEvent) event.copy())));
+    bed.evd.upcall(InterceptedBed.on(event -> seen.add((ConnectionEvent) event.copy())));
     bed.connect(bed.endpoint);
     bed.provider.tell(CmEventType.ESTABLISHED, 0, shown);
     bed.settle();
