@@ -144,7 +144,7 @@ final class IaImpl implements InterfaceAdapter {
       throw Misuse.argument(2, name + ".createEvd: no streams; it takes at least one");
     }
     final int all = flags;
-    return create("createEvd", () -> newEvd(length, all));
+    return create(name + ".createEvd", () -> newEvd(length, all));
   }
 
   private EvdImpl newEvd(final int length, final int flags) {
@@ -167,7 +167,7 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public ProtectionZone createPz() {
-    return create("createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
+    return create(name + ".createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
   }
 
   private ProtectionDomain allocPd() {
@@ -186,7 +186,7 @@ final class IaImpl implements InterfaceAdapter {
       final Evd connectEvd,
       final EndpointAttributes attributes) {
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () ->
             newEndpoint(
                 new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes),
@@ -197,7 +197,7 @@ final class IaImpl implements InterfaceAdapter {
   public Endpoint createEndpoint(
       final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () -> newEndpoint(new EndpointParameters(pz, evd, evd, evd, null, attributes), 3));
   }
 
@@ -235,7 +235,8 @@ final class IaImpl implements InterfaceAdapter {
               + limits.maxSrqSge()
               + " that may be");
     }
-    return create("createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
+    return create(
+        name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -263,7 +264,7 @@ final class IaImpl implements InterfaceAdapter {
       throw wrongSrq(null, name + ".createEndpoint");
     }
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () ->
             newEndpoint(
                 new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes),
@@ -408,14 +409,14 @@ final class IaImpl implements InterfaceAdapter {
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
     return create(
-        "createPsp",
+        name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
   @Override
   public PublicServicePoint createPsp(final Evd evd) {
     return create(
-        "createPsp",
+        name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
   }
 
@@ -429,7 +430,7 @@ final class IaImpl implements InterfaceAdapter {
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
     return create(
-        "createRsp",
+        name + ".createRsp",
         () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
   }
 
@@ -445,7 +446,7 @@ final class IaImpl implements InterfaceAdapter {
           name + ".createCsp: " + at + " is not an address of this adapter, " + address());
     }
     return create(
-        "createCsp",
+        name + ".createCsp",
         () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
   }
 
@@ -482,7 +483,7 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public Cno createCno() {
-    return create("createCno", () -> new CnoImpl(nameFor("cno"), this));
+    return create(name + ".createCno", () -> new CnoImpl(nameFor("cno"), this));
   }
 
   CnoImpl checkCno(final Cno cno, final String call) {
@@ -557,7 +558,7 @@ final class IaImpl implements InterfaceAdapter {
         ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call)
         : Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
-            name + "." + call + ": its device is lost; close this adapter, and open another one");
+            call + ": its device is lost; close this adapter, and open another one");
   }
 
   // Async errors.
