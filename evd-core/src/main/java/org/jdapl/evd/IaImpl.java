@@ -149,7 +149,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       throw Misuse.argument(2, name + ".createEvd: no streams; it takes at least one");
     }
     final int all = flags;
-    return create("createEvd", () -> newEvd(length, all));
+    return create(name + ".createEvd", () -> newEvd(length, all));
   }
 
   private EvdImpl newEvd(final int length, final int flags) {
@@ -172,7 +172,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public ProtectionZone createPz() {
-    return create("createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
+    return create(name + ".createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
   }
 
   private ProtectionDomain allocPd() {
@@ -191,7 +191,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       final Evd connectEvd,
       final EndpointAttributes attributes) {
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () ->
             newEndpoint(
                 new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes),
@@ -202,7 +202,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   public Endpoint createEndpoint(
       final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () -> newEndpoint(new EndpointParameters(pz, evd, evd, evd, null, attributes), 3));
   }
 
@@ -240,7 +240,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
               + limits.maxSrqSge()
               + " that may be");
     }
-    return create("createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
+    return create(
+        name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -268,7 +269,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       throw wrongSrq(null, name + ".createEndpoint");
     }
     return create(
-        "createEndpoint",
+        name + ".createEndpoint",
         () ->
             newEndpoint(
                 new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes),
@@ -413,14 +414,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
     return create(
-        "createPsp",
+        name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
   @Override
   public PublicServicePoint createPsp(final Evd evd) {
     return create(
-        "createPsp",
+        name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
   }
 
@@ -434,7 +435,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
     return create(
-        "createRsp",
+        name + ".createRsp",
         () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
   }
 
@@ -450,7 +451,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           name + ".createCsp: " + at + " is not an address of this adapter, " + address());
     }
     return create(
-        "createCsp",
+        name + ".createCsp",
         () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
   }
 
@@ -487,7 +488,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public Cno createCno() {
-    return create("createCno", () -> new CnoImpl(nameFor("cno"), this));
+    return create(name + ".createCno", () -> new CnoImpl(nameFor("cno"), this));
   }
 
   CnoImpl checkCno(final Cno cno, final String call) {
@@ -562,7 +563,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call)
         : Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
-            name + "." + call + ": its device is lost; close this adapter, and open another one");
+            call + ": its device is lost; close this adapter, and open another one");
   }
 
   // Async errors.

@@ -70,7 +70,7 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
       throw Misuse.argument(
           1, name + ".createLmr: " + buffer + " is read-only, and " + rights + " would be written");
     }
-    return ia.create("createLmr", () -> newLmr(buffer, rights, access));
+    return ia.create(name + ".createLmr", () -> newLmr(buffer, rights, access));
   }
 
   private LmrImpl newLmr(

@@ -130,7 +130,7 @@ class HostileCallsTest {
           jdapl.runUntil(() -> false, Duration.ofNanos(random.nextInt(100_000)));
         }
       }
-      for (final DatObject object : objects) {
+      for (final DatObject object : List.copyOf(objects)) { // handlers add some
         if (object instanceof InterfaceAdapter adapter) {
           adapter.closeAbruptly(Duration.ofSeconds(5));
         }
