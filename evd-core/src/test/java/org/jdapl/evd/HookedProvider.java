@@ -237,8 +237,8 @@ final class HookedProvider implements VerbsProvider, Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
+    listenHandler = handler; // requests may come before the call returns
     call("listen");
-    listenHandler = handler;
     listeners.put(service, handler);
     return new Listener(service);
   }

@@ -40,6 +40,8 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The page about states against the code: every pair of a state and a call, and of a state and an
@@ -788,6 +790,34 @@ class StatesTest {
                 pointCalls("### RSP: calls", PointBed.Kind.RSP),
                 pointEvents("### RSP: events", PointBed.Kind.RSP)))
         .isEqualTo(moves(SpImpl.TABLE, SpImpl.State.class, SpImpl.Trigger.class));
+  }
+
+  /** With threads, what follows a creation may be faster than its return. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void required_C01_anRspThatIsOverBeforeItsCreationReturnsLeavesNothing(final boolean asked) {
+    final HookedBed bed = new HookedBed();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("listen")) {
+            if (asked) {
+              bed.provider.ask();
+            } else {
+              final var unused = bed.endpoint.closeAsync(LONG);
+            }
+            while (((IaImpl) bed.ia).reaper().round()) {
+              continue;
+            }
+          }
+        };
+
+    bed.ia.createRsp(RESERVED, bed.endpoint, bed.evd);
+    bed.settle();
+
+    assertThat(bed.provider.isListening(RESERVED)).isFalse();
+    assertThat(bed.ia.statistics().open().servicePoints()).isZero();
+    assertThat(bed.endpoint.state())
+        .isEqualTo(asked ? EndpointState.PASSIVE_CONNECTION_PENDING : EndpointState.CLOSED);
   }
 
   // Requests.
