@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.evd.StateTable.Machine;
@@ -91,6 +92,9 @@ final class CrImpl implements ConnectionRequest {
       to.now().connection().accept(this, privateData);
     } catch (final RuntimeException e) {
       machine.move(Trigger.ACCEPT_FAILED); // not sent: another endpoint may be tried, or a reject
+      if (endpoint != null && to.state() == EndpointState.CLOSED) {
+        close(); // the close of the only endpoint it can have found it accepted
+      }
       throw e;
     }
     ia.remove(this);
@@ -170,6 +174,10 @@ final class CrImpl implements ConnectionRequest {
           ReturnSubtype.NO_SUBTYPE,
           name + "." + call + ": the request was answered already, it is " + machine.state());
     }
+  }
+
+  State state() {
+    return machine.state();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package org.jdapl.evd;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.ServicePoint;
@@ -52,6 +53,7 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
   private final EvdImpl evd;
   private final long wanted;
   private final Machine<State, Trigger> machine = TABLE.startIn(State.LISTENING);
+  private final AtomicBoolean destroyed = new AtomicBoolean();
   private volatile CmListener listener;
 
   /**
@@ -79,6 +81,9 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
         evd.removeUser(this);
       }
     }
+    if (state() == State.CLOSED) { // meanwhile, when there was no listener to be closed
+      destroy();
+    }
   }
 
   /** Called by the provider. A request that finds the EVD full is refused, and reported. */
@@ -93,7 +98,13 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
   }
 
   /** A request came, or was handed here. */
-  abstract void take(CrImpl request);
+  void take(final CrImpl request) {
+    if (state() == State.CLOSED) { // it was under way
+      ia.reaper().execute(() -> refuse(request));
+    } else {
+      offer(request);
+    }
+  }
 
   /** Puts a request into the EVD; false if that had no room, and it is refused. */
   final boolean offer(final CrImpl request) {
@@ -144,14 +155,23 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
 
   /** Ends the listening; not inside its own handler. */
   final void destroy() {
+    final CmListener opened = listener;
+    if (opened == null || !destroyed.compareAndSet(false, true)) {
+      return;
+    }
     try {
-      listener.close();
+      opened.close();
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ".close", e);
     } finally {
       evd.removeUser(this);
       ia.remove(this);
     }
+  }
+
+  /** Whether it was closed, and so is not to be found any more. */
+  final boolean isDestroyed() {
+    return destroyed.get();
   }
 
   final IaImpl ia() {
