@@ -54,9 +54,12 @@ final class Connection implements CmHandler {
   private final AtomicInteger inProgress = new AtomicInteger();
 
   /** The service point it is reserved for, and the request that came there and waits. */
-  private volatile RspImpl reservedFor;
+  private RspImpl reservedFor;
 
-  private volatile CrImpl reservedRequest;
+  private CrImpl reservedRequest;
+
+  /** Guards these two, so that they belong to the state. Nothing is called under it. */
+  private final Object reserving = new Object();
 
   /** Whom the consumer asked for a connection, and where; null on the passive side. */
   private volatile Peer asked;
@@ -152,25 +155,43 @@ final class Connection implements CmHandler {
   void modify(final EndpointParameters parameters) {
     switch (machine.state()) {
       case UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING -> endpoint.parameters(parameters);
-      default -> throw wrongState("modify");
+      default -> throw refused("modify");
     }
   }
 
   // Reserved for a service point.
 
   void reserve(final RspImpl servicePoint) {
-    reservedFor = servicePoint;
-    move(Trigger.RESERVE, "createRsp");
+    final boolean legal;
+    synchronized (reserving) {
+      legal = machine.move(Trigger.RESERVE) != null;
+      if (legal) {
+        reservedFor = servicePoint;
+      }
+    }
+    if (!legal) {
+      throw refused("createRsp");
+    }
   }
 
-  void unreserve() {
-    machine.move(Trigger.UNRESERVE);
+  /** The service point is closed; does nothing if the endpoint is not reserved for it any more. */
+  void unreserve(final RspImpl servicePoint) {
+    synchronized (reserving) {
+      if (reservedFor == servicePoint) {
+        machine.move(Trigger.UNRESERVE);
+      }
+    }
   }
 
   /** A request came there: false if the endpoint is not reserved any more. */
   boolean request(final CrImpl request) {
-    reservedRequest = request;
-    return machine.move(Trigger.REQUEST) != null;
+    synchronized (reserving) {
+      final boolean legal = machine.move(Trigger.REQUEST) != null;
+      if (legal) {
+        reservedRequest = request;
+      }
+      return legal;
+    }
   }
 
   /** That request found no room in its EVD. */
@@ -180,8 +201,10 @@ final class Connection implements CmHandler {
 
   /** A request was rejected, or handed to another service point. */
   void rejected(final CrImpl request) {
-    if (reservedRequest == request) {
-      machine.move(Trigger.REJECT);
+    synchronized (reserving) {
+      if (reservedRequest == request) {
+        machine.move(Trigger.REJECT);
+      }
     }
   }
 
@@ -195,16 +218,11 @@ final class Connection implements CmHandler {
             request.name() + ".accept");
     enter();
     try {
-      if (machine.state() == EndpointState.PASSIVE_CONNECTION_PENDING
-          && request != reservedRequest) {
-        throw wrongState("accept");
-      }
-      final Trigger undo =
-          move(Trigger.ACCEPT, "accept") == EndpointState.UNCONNECTED
-              ? Trigger.ACCEPT_FAILED
-              : Trigger.RESERVED_ACCEPT_FAILED;
+      final boolean reserved = request.endpoint() != null;
+      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept");
       passive = true;
-      answer(request, parameters, undo);
+      answer(
+          request, parameters, reserved ? Trigger.RESERVED_ACCEPT_FAILED : Trigger.ACCEPT_FAILED);
     } finally {
       exit();
     }
@@ -240,14 +258,17 @@ final class Connection implements CmHandler {
         attributes.rnrRetryCount());
   }
 
-  private EndpointState move(final Trigger trigger, final String call) {
-    final EndpointState before = machine.move(trigger);
-    if (before == null) {
-      throw endpoint.endpoint().state() == EndpointState.CLOSED
-          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
-          : wrongState(call);
+  private void move(final Trigger trigger, final String call) {
+    if (machine.move(trigger) == null) {
+      throw refused(call);
     }
-    return before;
+  }
+
+  /** What a call that is not a post says where it is not legal. */
+  DatException refused(final String call) {
+    return endpoint.endpoint().state() == EndpointState.CLOSED
+        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
+        : wrongState(call);
   }
 
   DatException wrongState(final String call) {
@@ -255,6 +276,14 @@ final class Connection implements CmHandler {
     if (state == EndpointState.CLOSED) {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+    }
+    if (endpoint.endpoint().isRenewing()) {
+      return Misuse.state(
+          ReturnSubtype.INVALID_STATE_EP_NOTREADY,
+          endpoint.name()
+              + "."
+              + call
+              + ": it is being reset or modified; wait for the end of that");
     }
     return Misuse.state(
         switch (state) {
@@ -279,11 +308,8 @@ final class Connection implements CmHandler {
     if (state == EndpointState.DISCONNECTED) {
       return;
     }
-    if (state == EndpointState.CLOSED) {
-      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, "disconnect");
-    }
     if (!isConnecting(state)) {
-      throw wrongState("disconnect");
+      throw refused("disconnect");
     }
     if (how == Endpoint.Disconnect.ABRUPT
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
@@ -398,8 +424,13 @@ final class Connection implements CmHandler {
 
   private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
     enter();
-    if (machine.move(Trigger.END) != null) {
-      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));
+    final EndpointState before = machine.move(Trigger.END);
+    if (before != null) {
+      final ConnectionEvent.Kind known =
+          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
+              ? ConnectionEvent.Kind.BROKEN // it did come about
+              : kind;
+      offerEnd(new ConnectionEventImpl(endpoint, known, privateData));
     }
     exit();
   }
@@ -463,7 +494,10 @@ final class Connection implements CmHandler {
   }
 
   private boolean isUp() {
-    final EndpointState state = machine.state();
+    return isUp(machine.state());
+  }
+
+  private static boolean isUp(final EndpointState state) {
     return state == EndpointState.CONNECTED || state == EndpointState.DISCONNECT_PENDING;
   }
 
@@ -665,16 +699,32 @@ final class Connection implements CmHandler {
   // The close.
 
   /**
+   * The consumer resets or modifies the endpoint: another incarnation is to follow this one.
+   *
+   * @return its state before; null if that is not legal in it.
+   */
+  EndpointState renew(final Trigger trigger) {
+    return machine.move(trigger);
+  }
+
+  /**
    * The consumer closes the endpoint.
    *
    * @return its state before; null if it is closed already.
    */
   EndpointState close() {
-    final EndpointState before = machine.move(Trigger.CLOSE);
+    final EndpointState before;
+    final RspImpl servicePoint;
+    final CrImpl request;
+    synchronized (reserving) {
+      before = machine.move(Trigger.CLOSE);
+      servicePoint = reservedFor;
+      request = reservedRequest;
+    }
     if (before == EndpointState.RESERVED) {
-      later(reservedFor::withdraw);
+      later(servicePoint::withdraw);
     } else if (before == EndpointState.PASSIVE_CONNECTION_PENDING) {
-      later(reservedRequest::close);
+      later(request::close);
     } else if (before != null && isConnecting(before)) {
       endByConsumer(Trigger.CLOSE);
     }

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -96,6 +97,9 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
       to.now().connection().accept(this, privateData);
     } catch (final RuntimeException e) {
       machine.move(Trigger.ACCEPT_FAILED); // not sent: another endpoint may be tried, or a reject
+      if (endpoint != null && to.state() == EndpointState.CLOSED) {
+        close(); // the close of the only endpoint it can have found it accepted
+      }
       throw e;
     }
     ia.remove(this);
@@ -175,6 +179,10 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
           ReturnSubtype.NO_SUBTYPE,
           name + "." + call + ": the request was answered already, it is " + machine.state());
     }
+  }
+
+  State state() {
+    return machine.state();
   }
 
   @Override

@@ -12,11 +12,6 @@ final class CspImpl extends SpImpl implements CommonServicePoint {
   }
 
   @Override
-  void take(final CrImpl request) {
-    offer(request);
-  }
-
-  @Override
   public InetSocketAddress address() {
     return new InetSocketAddress(ia().address(), (int) connQual());
   }

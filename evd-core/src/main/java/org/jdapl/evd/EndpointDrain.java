@@ -55,7 +55,11 @@ final class EndpointDrain {
 
   /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
-    final EndpointState before = connection.close();
+    return start(connection.close(), bound);
+  }
+
+  /** Begins, unless the state before is null: then it began already. */
+  CompletableFuture<DrainReport> start(final EndpointState before, final Duration bound) {
     endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = Connection.isEndExpected(before);

@@ -20,6 +20,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
+import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -86,6 +87,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       return state;
     }
     return renewal == null ? EndpointState.DISCONNECTED : renewal.meanwhile;
+  }
+
+  /** Whether it is being reset or modified. */
+  synchronized boolean isRenewing() {
+    return renewal != null;
   }
 
   @Override
@@ -402,7 +408,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       return;
     }
     if (state() != EndpointState.UNCONNECTED) {
-      throw last.connection().wrongState("modify of what needs another queue pair");
+      throw last.connection().refused("modify of what needs another queue pair");
     }
     if (!last.receives().isIdle()) {
       throw Misuse.state(
@@ -411,7 +417,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
               + ".modify: receives are posted, and what is changed needs another queue pair;"
               + " modify before the first receive is posted, or create another endpoint");
     }
-    await(renew(parameters, EndpointState.UNCONNECTED, CLOSE_BOUND));
+    await(renew(Trigger.MODIFY, parameters, EndpointState.UNCONNECTED, CLOSE_BOUND));
   }
 
   @Override
@@ -432,27 +438,36 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       return CompletableFuture.completedFuture(DrainReport.EMPTY);
     }
     if (state != EndpointState.DISCONNECTED) {
-      throw last.connection().wrongState("reset");
+      throw last.connection().refused("reset");
     }
-    return renew(last.parameters(), state, bound);
+    return renew(Trigger.RESET, last.parameters(), state, bound);
   }
 
+  /**
+   * Begins anew.
+   *
+   * @param how what it does to the connection of now.
+   */
   private CompletableFuture<DrainReport> renew(
-      final EndpointParameters next, final EndpointState meanwhile, final Duration bound) {
+      final Trigger how,
+      final EndpointParameters next,
+      final EndpointState meanwhile,
+      final Duration bound) {
     final Renewal begun = new Renewal(next, meanwhile, new CompletableFuture<>());
+    final Incarnation last;
+    final EndpointState before;
     final boolean isReleased;
     synchronized (this) {
-      if (closed) {
-        throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset");
-      }
-      if (renewal != null) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_EP_NOTREADY, this + ": it is being reset or modified");
+      last = now;
+      isReleased = released;
+      before = closed || renewal != null ? null : last.connection().renew(how);
+      final boolean isAgain = isReleased && how == Trigger.RESET; // the last one did not begin
+      if (closed || renewal != null || (before == null && !isAgain)) {
+        throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
       }
       renewal = begun;
-      isReleased = released;
     }
-    final CompletableFuture<DrainReport> drained = now.drain().start(bound);
+    final CompletableFuture<DrainReport> drained = last.drain().start(before, bound);
     if (isReleased) { // the one that should have come last time could not
       ia.reaper().execute(() -> begin(begun));
     }

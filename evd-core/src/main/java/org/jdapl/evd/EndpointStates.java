@@ -31,11 +31,13 @@ final class EndpointStates {
     REQUEST_LOST,
     /** The consumer rejects that request. */
     REJECT,
-    /** The consumer accepts a request. */
+    /** The consumer accepts a request that came to a public service point. */
     ACCEPT,
     /** The accept could not be sent. */
     ACCEPT_FAILED,
-    /** The accept of the request of its reserved service point could not be sent. */
+    /** The consumer accepts the request that came to its reserved service point. */
+    RESERVED_ACCEPT,
+    /** That accept could not be sent. */
     RESERVED_ACCEPT_FAILED,
     /** The connection stands. */
     ESTABLISH,
@@ -43,6 +45,10 @@ final class EndpointStates {
     DISCONNECT,
     /** The connection is over, or did not come about. */
     END,
+    /** The consumer resets it: this incarnation ends. */
+    RESET,
+    /** The consumer changes what needs another queue pair: this incarnation ends. */
+    MODIFY,
     /** The consumer closes the endpoint. */
     CLOSE
   }
@@ -52,13 +58,14 @@ final class EndpointStates {
           .on(UNCONNECTED, Trigger.CONNECT, ACTIVE_CONNECTION_PENDING)
           .on(UNCONNECTED, Trigger.RESERVE, RESERVED)
           .on(UNCONNECTED, Trigger.ACCEPT, COMPLETION_PENDING)
+          .on(UNCONNECTED, Trigger.MODIFY, CLOSED)
           .on(UNCONNECTED, Trigger.CLOSE, CLOSED)
           .on(RESERVED, Trigger.UNRESERVE, UNCONNECTED)
           .on(RESERVED, Trigger.REQUEST, PASSIVE_CONNECTION_PENDING)
           .on(RESERVED, Trigger.CLOSE, CLOSED)
           .on(PASSIVE_CONNECTION_PENDING, Trigger.REQUEST_LOST, RESERVED)
           .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)
-          .on(PASSIVE_CONNECTION_PENDING, Trigger.ACCEPT, COMPLETION_PENDING)
+          .on(PASSIVE_CONNECTION_PENDING, Trigger.RESERVED_ACCEPT, COMPLETION_PENDING)
           .on(PASSIVE_CONNECTION_PENDING, Trigger.CLOSE, CLOSED)
           .on(ACTIVE_CONNECTION_PENDING, Trigger.CONNECT_FAILED, UNCONNECTED)
           .on(ACTIVE_CONNECTION_PENDING, Trigger.ESTABLISH, CONNECTED)
@@ -74,6 +81,7 @@ final class EndpointStates {
           .on(CONNECTED, Trigger.CLOSE, CLOSED)
           .on(DISCONNECT_PENDING, Trigger.END, DISCONNECTED)
           .on(DISCONNECT_PENDING, Trigger.CLOSE, CLOSED)
+          .on(DISCONNECTED, Trigger.RESET, CLOSED)
           .on(DISCONNECTED, Trigger.CLOSE, CLOSED);
 
   private EndpointStates() {}

@@ -413,14 +413,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
     checkConnQual(connQual, "createPsp");
-    return create(
+    return createSp(
         name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
   @Override
   public PublicServicePoint createPsp(final Evd evd) {
-    return create(
+    return createSp(
         name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
   }
@@ -434,7 +434,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           ReturnSubtype.INVALID_HANDLE_EP,
           name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
     }
-    return create(
+    return createSp(
         name + ".createRsp",
         () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
   }
@@ -450,9 +450,17 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           ReturnSubtype.INVALID_ADDRESS_UNREACHABLE,
           name + ".createCsp: " + at + " is not an address of this adapter, " + address());
     }
-    return create(
+    return createSp(
         name + ".createCsp",
         () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
+  }
+
+  private <T extends SpImpl> T createSp(final String call, final Supplier<T> maker) {
+    final T servicePoint = create(call, maker);
+    if (servicePoint.isDestroyed()) { // its request, or the close of its endpoint, was faster
+      remove(servicePoint);
+    }
+    return servicePoint;
   }
 
   private static <T extends SpImpl> T open(final T servicePoint) {

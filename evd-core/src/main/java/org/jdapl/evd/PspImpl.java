@@ -9,9 +9,4 @@ final class PspImpl extends SpImpl implements PublicServicePoint {
   PspImpl(final String name, final IaImpl ia, final EvdImpl evd, final long connQual) {
     super(HandleType.PSP, name, ia, evd, connQual);
   }
-
-  @Override
-  void take(final CrImpl request) {
-    offer(request);
-  }
 }

@@ -30,7 +30,7 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
       opened = true;
     } finally {
       if (!opened) {
-        connection.unreserve();
+        connection.unreserve(this);
       }
     }
   }
@@ -46,15 +46,18 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
       ia().reaper().execute(this::withdraw);
     } else {
       connection.requestLost();
-      move(Trigger.UNTAKE);
+      if (!move(Trigger.UNTAKE)) { // it was closed meanwhile, and found the endpoint not reserved
+        connection.unreserve(this);
+      }
     }
   }
 
   @Override
   public void close() {
-    if (state() == State.LISTENING) {
-      connection.unreserve();
+    try {
       super.close();
+    } finally {
+      connection.unreserve(this);
     }
   }
 

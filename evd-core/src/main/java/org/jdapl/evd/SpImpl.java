@@ -1,5 +1,6 @@
 package org.jdapl.evd;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Evd;
@@ -53,6 +54,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   private final EvdImpl evd;
   private final long wanted;
   private final Machine<State, Trigger> machine = TABLE.startIn(State.LISTENING);
+  private final AtomicBoolean destroyed = new AtomicBoolean();
   private volatile CmListener listener;
 
   /**
@@ -86,6 +88,9 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
         evd.removeUser(this);
       }
     }
+    if (state() == State.CLOSED) { // meanwhile, when there was no listener to be closed
+      destroy();
+    }
   }
 
   /** Called by the provider. A request that finds the EVD full is refused, and reported. */
@@ -100,7 +105,13 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   }
 
   /** A request came, or was handed here. */
-  abstract void take(CrImpl request);
+  void take(final CrImpl request) {
+    if (state() == State.CLOSED) { // it was under way
+      ia.reaper().execute(() -> refuse(request));
+    } else {
+      offer(request);
+    }
+  }
 
   /** Puts a request into the EVD; false if that had no room, and it is refused. */
   final boolean offer(final CrImpl request) {
@@ -151,14 +162,23 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
 
   /** Ends the listening; not inside its own handler. */
   final void destroy() {
+    final CmListener opened = listener;
+    if (opened == null || !destroyed.compareAndSet(false, true)) {
+      return;
+    }
     try {
-      listener.close();
+      opened.close();
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ".close", e);
     } finally {
       evd.removeUser(this);
       ia.remove(this);
     }
+  }
+
+  /** Whether it was closed, and so is not to be found any more. */
+  final boolean isDestroyed() {
+    return destroyed.get();
   }
 
   @Override

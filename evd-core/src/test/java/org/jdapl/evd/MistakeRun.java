@@ -32,6 +32,8 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.WaitContractTest",
           "org.jdapl.evd.WaitThreadsContractTest",
           "org.jdapl.evd.MergeContractTest",
+          "org.jdapl.evd.ConnectionContractTest",
+          "org.jdapl.evd.StatesTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.SharedReceiveContractTest",

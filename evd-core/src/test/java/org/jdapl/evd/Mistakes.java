@@ -18,6 +18,7 @@ final class Mistakes {
             merge(),
             arming(),
             teardown(),
+            states(),
             connections(),
             posts(),
             sharedReceives(),
@@ -522,11 +523,13 @@ final class Mistakes {
             "M04",
             "each thing that ends a connection makes an event",
             "Connection.java",
-            "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
-            "    machine.move(Trigger.END);\n"
+            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
+                + "      final ConnectionEvent.Kind known",
+            "    EndpointState before = machine.move(Trigger.END);\n"
                 + "    if (!ended || kind != null) {\n"
                 + "      ended = false;\n"
-                + "      offerEnd("),
+                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                + "      final ConnectionEvent.Kind known"),
         Mistake.of(
             "M04",
             "a connection whose requests are flushed stands for ever",
@@ -1175,6 +1178,134 @@ final class Mistakes {
             "SrqImpl.java",
             "      checkOpen(\"postReceive\");\n",
             ""));
+  }
+
+  private static Stream<Mistake> states() {
+    return Stream.of(
+        Mistake.of(
+            "C01",
+            "a disconnected endpoint connects without a reset",
+            "EndpointStates.java",
+            "          .on(DISCONNECTED, Trigger.RESET, CLOSED)\n",
+            "          .on(DISCONNECTED, Trigger.RESET, CLOSED)\n"
+                + "          .on(DISCONNECTED, Trigger.CONNECT, ACTIVE_CONNECTION_PENDING)\n"),
+        Mistake.of(
+            "C01",
+            "a reserved service point goes on listening after its request",
+            "RspImpl.java",
+            "      ia().reaper().execute(this::withdraw);\n",
+            "      move(Trigger.UNTAKE);\n"),
+        Mistake.of(
+            "C01",
+            "a reserved service point whose EVD was full takes no request any more",
+            "RspImpl.java",
+            "      if (!move(Trigger.UNTAKE)) {",
+            "      if (state() == State.CLOSED) {"),
+        Mistake.of(
+            "C01",
+            "a rejected request leaves its endpoint where it was",
+            "Connection.java",
+            "        machine.move(Trigger.REJECT);\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "a second service point for an endpoint takes the place of the first",
+            "Connection.java",
+            "      legal = machine.move(Trigger.RESERVE) != null;\n      if (legal) {",
+            "      legal = machine.move(Trigger.RESERVE) != null;\n      if (servicePoint != null) {"),
+        Mistake.of(
+            "C01",
+            "a service point that was closed gives back the endpoint of another one",
+            "Connection.java",
+            "      if (reservedFor == servicePoint) {",
+            "      if (reservedFor != null) {"),
+        Mistake.of(
+            "C01",
+            "a request of somebody else takes an endpoint that waits for its own",
+            "EndpointStates.java",
+            "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n",
+            "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n"
+                + "          .on(PASSIVE_CONNECTION_PENDING, Trigger.ACCEPT, COMPLETION_PENDING)\n"),
+        Mistake.of(
+            "C01",
+            "a request that was handed off can be answered once more",
+            "CrImpl.java",
+            "    answer(Trigger.HANDOFF, \"handoff\");\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "a closed service point still takes what was under way",
+            "SpImpl.java",
+            "    if (state() == State.CLOSED) { // it was under way",
+            "    if (request == null) {"),
+        Mistake.of(
+            "C01",
+            "a reset does not begin anew",
+            "EndpointImpl.java",
+            "        now = fresh;\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "open receives are lost by a change that needs another queue pair",
+            "EndpointImpl.java",
+            "    if (!last.receives().isIdle()) {",
+            "    if (parameters == null) {"),
+        Mistake.of(
+            "C01",
+            "a connection that stood is rejected afterwards",
+            "Connection.java",
+            "          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED\n",
+            "          kind == null\n"),
+        Mistake.of(
+            "T01",
+            "the close of a reserved endpoint leaves its service point",
+            "Connection.java",
+            "      later(servicePoint::withdraw);\n",
+            "      assert servicePoint != null;\n"),
+        Mistake.of(
+            "T01",
+            "the close of an endpoint leaves the request that waits for it",
+            "Connection.java",
+            "      later(request::close);\n",
+            "      assert request != null;\n"),
+        Mistake.of(
+                "T01",
+                "a close forgets the reset that is in progress",
+                "EndpointImpl.java",
+                "      checkNotClosed();\n      final Incarnation opening",
+                "      final Incarnation opening")
+            .with(
+                "EndpointImpl.java",
+                "            .handle((nothing, failure) -> now.drain().start(bound))\n",
+                "            .handle((nothing, failure) -> drained)\n"),
+        Mistake.of(
+            "T02",
+            "what a reset found open is in no report",
+            "EndpointImpl.java",
+            "    return begun.done.thenCombine(drained, (nothing, report) -> report);",
+            "    return begun.done.thenCombine(drained, (nothing, report) -> DrainReport.EMPTY);"),
+        Mistake.of(
+                "M05",
+                "a reset begins anew before all of before is drained",
+                "EndpointImpl.java",
+                "    if (isReleased) { // the one",
+                "    if (begun != null) { // the one")
+            .with(
+                "EndpointImpl.java",
+                "    return begun.done.thenCombine(drained, (nothing, report) -> report);",
+                "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
+        Mistake.of(
+            "C01",
+            "a service point that got its request before its creation returned stays listed",
+            "IaImpl.java",
+            "    if (servicePoint.isDestroyed()) {",
+            "    if (servicePoint == null) {"),
+        Mistake.of(
+            "C01",
+            "a service point listens on though its endpoint was closed before its creation returned",
+            "SpImpl.java",
+            "    if (state() == State.CLOSED) { // meanwhile",
+            "    if (listener == null) { // meanwhile"));
   }
 
   private static Stream<Mistake> errors() {

@@ -1,6 +1,7 @@
 package org.jdapl.rdmacore;
 
 import org.jdapl.tck.Bench;
+import org.jdapl.tck.ConnectionContract;
 import org.jdapl.tck.ErrorContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.EventThreadsContract;
@@ -22,6 +23,14 @@ class DatContractTest {
 
   @Nested
   class Events extends EventContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Connections extends ConnectionContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();
