@@ -6,6 +6,8 @@ import org.jdapl.tck.ErrorContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.EventThreadsContract;
 import org.jdapl.tck.MergeContract;
+import org.jdapl.tck.PrivateDataContract;
+import org.jdapl.tck.QueryContract;
 import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
@@ -47,6 +49,22 @@ class DatContractTest {
 
   @Nested
   class Merging extends MergeContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class SentAlong extends PrivateDataContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Queries extends QueryContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();
