@@ -395,7 +395,7 @@ class HostileCallsTest {
                 Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new))
             .newInstance(Arrays.stream(components).map(each -> argument(each.getType())).toArray());
       } catch (final ReflectiveOperationException e) {
-        throw new AssertionError(e);
+        throw new LinkageError(e.getMessage(), e);
       }
     }
 
