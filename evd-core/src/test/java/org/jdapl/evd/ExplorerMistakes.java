@@ -89,11 +89,13 @@ final class ExplorerMistakes {
             "M04",
             "DISCONNECTED comes twice",
             "Connection.java",
-            "    if (machine.move(Trigger.END) != null) {\n"
-                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));",
-            "    if (machine.move(Trigger.END) != null || ended) {\n"
+            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
+                + "      final ConnectionEvent.Kind known",
+            "    EndpointState before = machine.move(Trigger.END);\n"
+                + "    if (before != null || ended) {\n"
+                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
                 + "      ended = false;\n"
-                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));"),
+                + "      final ConnectionEvent.Kind known"),
         Mistake.of(
             "W04",
             "a waiter is not woken",

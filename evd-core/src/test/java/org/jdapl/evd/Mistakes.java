@@ -1257,8 +1257,8 @@ final class Mistakes {
                 "      final Incarnation opening")
             .with(
                 "EndpointImpl.java",
-                "            .handle((nothing, failure) -> now.drain().start(bound))\n",
-                "            .handle((nothing, failure) -> drained)\n"),
+                "            .thenCompose(nothing -> now.drain().start(bound));\n",
+                "            .thenCompose(nothing -> drained);\n"),
         Mistake.of(
             "T02",
             "what a reset found open is in no report",
