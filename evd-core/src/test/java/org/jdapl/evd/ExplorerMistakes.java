@@ -55,7 +55,7 @@ final class ExplorerMistakes {
             "a request is reported and delivered",
             "Merger.java",
             "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view",
-            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "    if (endpoint.connection().state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
                 + "    }\n"
                 + "    queue.complete(slot);\n"
@@ -76,7 +76,7 @@ final class ExplorerMistakes {
             "an entry of a shared receive queue is lost: the endpoint that took it was closed",
             "SharedReceives.java",
             "      srq.complete(slot ^ SHARED);\n",
-            "      if (endpoint.state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "      if (endpoint.connection().state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "        srq.complete(slot ^ SHARED);\n"
                 + "      }\n"),
         Mistake.of(
