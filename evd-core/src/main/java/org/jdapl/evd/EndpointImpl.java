@@ -575,8 +575,8 @@ final class EndpointImpl implements Endpoint {
     final CompletableFuture<DrainReport> all =
         pending
             .done
-            .handle((nothing, failure) -> now.drain().start(bound))
-            .thenCompose(ofLast -> ofLast);
+            .exceptionally(failure -> null)
+            .thenCompose(nothing -> now.drain().start(bound));
     ia.reaper().schedule(bound, all, () -> all.complete(DrainReport.INCOMPLETE));
     return all;
   }
