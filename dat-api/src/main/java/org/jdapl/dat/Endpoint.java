@@ -244,8 +244,9 @@ public interface Endpoint extends DatObject {
    * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
-   * @throws DatException INVALID_STATE with the state; else as the methods that create an endpoint:
-   *     nothing was changed; or, if the device had no room for another queue pair, the endpoint is
+   * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset or
+   *     modified; INVALID_HANDLE if closed; else as the methods that create an endpoint: nothing
+   *     was changed; or, if the device had no room for another queue pair, the endpoint is
    *     DISCONNECTED, to be reset.
    */
   void modify(EndpointParameters parameters);
@@ -263,7 +264,8 @@ public interface Endpoint extends DatObject {
   void reset();
 
   /**
-   * Resets the endpoint as {@link #reset} does; never waits. It is DISCONNECTED until done.
+   * Resets the endpoint as {@link #reset} does; never waits. It is DISCONNECTED until done, and
+   * takes nothing: calls are INVALID_STATE (EP_NOTREADY).
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
    * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that

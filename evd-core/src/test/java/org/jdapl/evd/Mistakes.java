@@ -723,7 +723,7 @@ final class Mistakes {
             "what is delivered during a close is in its report as well",
             "Merger.java",
             "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view,",
-            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "    if (endpoint.connection().state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "      queue.report().add(\n"
                 + "          new DrainReport.Request(\n"
                 + "              DrainReport.Queue.RECEIVE,\n"
@@ -1158,7 +1158,7 @@ final class Mistakes {
             "the number of a queue pair is forgotten before its completion queue was looked at",
             "EndpointDrain.java",
             "    if (endpoint.srq() == null) {",
-            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeUser(endpoint);\n    }\n"
+            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeNumber(endpoint);\n    }\n"
                 + "    if (endpoint.srq() == null) {"),
         Mistake.of(
             "T13",

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class StatesTest {
 
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final Duration LONGER = Duration.ofSeconds(120);
+  private static final Duration LONGER = Duration.ofMinutes(2);
   private static final int RESERVED = 1;
   private static final int PUBLIC = 2;
   private static final int OTHER = 3;
@@ -133,9 +133,10 @@ class StatesTest {
     /** Does something inside an upcall, where nothing waits; and nothing more happens. */
     final void inside(final Runnable action) {
       evd.postSoftwareEvent(action);
-      while (hooked.jdapl.nextDispatcher().round()) {
-        continue;
-      }
+      boolean worked;
+      do {
+        worked = hooked.jdapl.nextDispatcher().round();
+      } while (worked);
     }
 
     /** A request that came to a public service point. */
@@ -807,9 +808,10 @@ class StatesTest {
             } else {
               final var unused = bed.endpoint.closeAsync(LONG);
             }
-            while (((IaImpl) bed.ia).reaper().round()) {
-              continue;
-            }
+            boolean worked;
+            do {
+              worked = ((IaImpl) bed.ia).reaper().round();
+            } while (worked);
           }
         };
 
