@@ -183,10 +183,11 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** A request came there: false if the endpoint is not reserved any more. */
-  boolean request(final CrImpl request) {
+  /** A request came there: false if the endpoint is not reserved for it any more. */
+  boolean request(final RspImpl servicePoint, final CrImpl request) {
     synchronized (reserving) {
-      final boolean legal = machine.move(Trigger.REQUEST) != null;
+      final boolean legal =
+          reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;
       if (legal) {
         reservedRequest = request;
       }

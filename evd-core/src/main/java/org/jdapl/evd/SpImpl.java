@@ -101,22 +101,23 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
   void take(final CrImpl request) {
     if (state() == State.CLOSED) { // it was under way
       ia.reaper().execute(() -> refuse(request));
-    } else {
-      offer(request);
+    } else if (!offer(request)) {
+      overflow(request);
     }
   }
 
-  /** Puts a request into the EVD; false if that had no room, and it is refused. */
+  /** Puts a request into the EVD; false if that has no room. */
   final boolean offer(final CrImpl request) {
-    if (evd.offerRequest(new RequestEvent(this, request))) {
-      return true;
-    }
+    return evd.offerRequest(new RequestEvent(this, request));
+  }
+
+  /** Refuses a request that found the EVD full, and reports it. */
+  final void overflow(final CrImpl request) {
     ia.reaper().execute(() -> refuse(request));
     ia.report(
         evd.asyncSlot(),
         AsyncEvent.Kind.EVD_OVERFLOW,
         evd.name() + ": a connection request found it full and was refused");
-    return false;
   }
 
   /** By the reaper: it calls the provider. */
