@@ -41,6 +41,7 @@ final class EndpointImpl implements Endpoint {
 
   // Under the monitor of this object.
   private Renewal renewal;
+  private boolean beginning;
   private boolean released;
   private boolean closed;
 
@@ -497,7 +498,7 @@ final class EndpointImpl implements Endpoint {
     Incarnation fresh = null;
     Throwable failure = null;
     try {
-      checkNotClosed();
+      beginUnlessClosed();
       final Incarnation opening = new Incarnation(this, next.next);
       opening.open();
       fresh = opening;
@@ -507,6 +508,7 @@ final class EndpointImpl implements Endpoint {
     final boolean over;
     synchronized (this) {
       renewal = null;
+      beginning = false;
       if (fresh != null) {
         now = fresh;
         released = false;
@@ -523,10 +525,11 @@ final class EndpointImpl implements Endpoint {
     }
   }
 
-  private synchronized void checkNotClosed() {
+  private synchronized void beginUnlessClosed() {
     if (closed) {
-      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset");
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset or modify");
     }
+    beginning = true;
   }
 
   /** Waits for what was begun, and fails if that did; inside an upcall it does neither. */
@@ -558,14 +561,16 @@ final class EndpointImpl implements Endpoint {
 
   /** Begins to close, unless it began already; what was not drained within its bound is left. */
   CompletableFuture<DrainReport> startClose(final Duration bound) {
+    final Incarnation last;
     final Renewal pending;
     final boolean isReleased;
     synchronized (this) {
-      isReleased = released && !closed && renewal == null;
+      isReleased = released && !closed && !beginning;
       closed = true;
-      pending = renewal;
+      last = now;
+      pending = beginning ? renewal : null; // one that did not begin yet does not
     }
-    final CompletableFuture<DrainReport> drained = now.drain().start(bound);
+    final CompletableFuture<DrainReport> drained = last.drain().start(bound);
     if (isReleased) {
       ia.remove(this);
     }

@@ -1254,7 +1254,7 @@ final class Mistakes {
                 "T01",
                 "a close forgets the reset that is in progress",
                 "EndpointImpl.java",
-                "      checkNotClosed();\n      final Incarnation opening",
+                "      beginUnlessClosed();\n      final Incarnation opening",
                 "      final Incarnation opening")
             .with(
                 "EndpointImpl.java",
