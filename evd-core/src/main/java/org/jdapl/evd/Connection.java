@@ -278,13 +278,13 @@ final class Connection implements CmHandler {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
     }
-    if (endpoint.endpoint().isRenewing()) {
+    if (endpoint.endpoint().isRenewing() || endpoint.endpoint().now() != endpoint) {
       return Misuse.state(
           ReturnSubtype.INVALID_STATE_EP_NOTREADY,
           endpoint.name()
               + "."
               + call
-              + ": it is being reset or modified; wait for the end of that");
+              + ": it is being reset or modified, or was meanwhile; wait for the end of that");
     }
     return Misuse.state(
         switch (state) {

@@ -126,13 +126,12 @@ final class EndpointImpl implements Endpoint {
   @Override
   public void dupConnect(
       final Endpoint other, final Duration timeout, final ByteBuffer privateData) {
-    if (!(other instanceof EndpointImpl own)
-        || own.ia != ia
-        || own.now.connection().asked() == null) {
+    final Connection.Peer peer =
+        other instanceof EndpointImpl own && own.ia == ia ? own.now.connection().asked() : null;
+    if (peer == null) {
       throw Misuse.argument(
           1, name + ".dupConnect: " + other + " is not an endpoint of " + ia + " that connected");
     }
-    final Connection.Peer peer = own.now.connection().asked();
     now.connection().connect(peer, timeout, privateData, name + ".dupConnect", 2);
   }
 
