@@ -51,7 +51,7 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
   private final String name;
   private final IaImpl ia;
   private final EvdImpl evd;
-  private final long wanted;
+  private volatile long connQual;
   private final Machine<State, Trigger> machine = TABLE.startIn(State.LISTENING);
   private final AtomicBoolean destroyed = new AtomicBoolean();
   private volatile CmListener listener;
@@ -65,17 +65,19 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
     this.name = name;
     this.ia = ia;
     this.evd = evd;
-    wanted = connQual;
+    this.connQual = connQual;
   }
 
   void open() {
     evd.addUser(this, false);
     boolean opened = false;
     try {
-      listener = ia.device().listen(wanted, BACKLOG, this);
+      final CmListener opening = ia.device().listen(connQual, BACKLOG, this);
+      connQual = opening.service(); // once: the provider is not asked where a lock is held
+      listener = opening;
       opened = true;
     } catch (final VerbsException e) {
-      throw Misuse.failed(name + ": cannot listen at " + wanted, e);
+      throw Misuse.failed(name + ": cannot listen at " + connQual, e);
     } finally {
       if (!opened) {
         evd.removeUser(this);
@@ -131,8 +133,7 @@ abstract class SpImpl implements ServicePoint, CmListenHandler {
 
   @Override
   public final long connQual() {
-    final CmListener opened = listener; // null while it is being opened
-    return opened == null ? wanted : opened.service();
+    return connQual;
   }
 
   final State state() {
