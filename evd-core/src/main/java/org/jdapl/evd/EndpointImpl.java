@@ -414,14 +414,24 @@ final class EndpointImpl implements Endpoint {
     if (state() != EndpointState.UNCONNECTED) {
       throw last.connection().refused("modify of what needs another queue pair");
     }
-    if (!last.receives().isIdle()) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
-          name
-              + ".modify: receives are posted, and what is changed needs another queue pair;"
-              + " modify before the first receive is posted, or create another endpoint");
+    final Renewal begun =
+        new Renewal(parameters, EndpointState.UNCONNECTED, new CompletableFuture<>());
+    final EndpointState before;
+    last.receives().lock(); // a receive that were posted from here on would be lost
+    try {
+      if (!last.receives().isIdle()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
+            name
+                + ".modify: receives are posted, and what is changed needs another queue pair;"
+                + " modify before the first receive is posted, or create another endpoint");
+      }
+      before = end(last, Trigger.MODIFY, begun);
+      last.receives().seal();
+    } finally {
+      last.receives().unlock();
     }
-    await(renew(Trigger.MODIFY, parameters, EndpointState.UNCONNECTED, CLOSE_BOUND));
+    await(renew(last, before, begun, CLOSE_BOUND));
   }
 
   @Override
@@ -444,35 +454,36 @@ final class EndpointImpl implements Endpoint {
     if (state != EndpointState.DISCONNECTED) {
       throw last.connection().refused("reset");
     }
-    return renew(Trigger.RESET, last.parameters(), state, bound);
+    final Renewal begun = new Renewal(last.parameters(), state, new CompletableFuture<>());
+    return renew(last, end(last, Trigger.RESET, begun), begun, bound);
   }
 
   /**
-   * Begins anew.
+   * Ends an incarnation, for another one to begin.
    *
-   * @param how what it does to the connection of now.
+   * @param how what it does to its connection.
+   * @return its state before; null if it ended already, and the other one could not begin.
    */
-  private CompletableFuture<DrainReport> renew(
-      final Trigger how,
-      final EndpointParameters next,
-      final EndpointState meanwhile,
-      final Duration bound) {
-    final Renewal begun = new Renewal(next, meanwhile, new CompletableFuture<>());
-    final Incarnation last;
-    final EndpointState before;
-    final boolean isReleased;
-    synchronized (this) {
-      last = now;
-      isReleased = released;
-      before = closed || renewal != null ? null : last.connection().renew(how);
-      final boolean isAgain = isReleased && how == Trigger.RESET; // the last one did not begin
-      if (closed || renewal != null || (before == null && !isAgain)) {
-        throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
-      }
-      renewal = begun;
+  private synchronized EndpointState end(
+      final Incarnation last, final Trigger how, final Renewal begun) {
+    final boolean mayEnd = !closed && renewal == null && now == last;
+    final EndpointState before = mayEnd ? last.connection().renew(how) : null;
+    final boolean isAgain = mayEnd && released && how == Trigger.RESET;
+    if (before == null && !isAgain) {
+      throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
     }
+    renewal = begun;
+    return before;
+  }
+
+  /** Drains the incarnation that ended, and has another one begin. */
+  private CompletableFuture<DrainReport> renew(
+      final Incarnation last,
+      final EndpointState before,
+      final Renewal begun,
+      final Duration bound) {
     final CompletableFuture<DrainReport> drained = last.drain().start(before, bound);
-    if (isReleased) { // the one that should have come last time could not
+    if (before == null) { // the one that should have come last time could not
       ia.reaper().execute(() -> begin(begun));
     }
     return begun.done.thenCombine(drained, (nothing, report) -> report);
