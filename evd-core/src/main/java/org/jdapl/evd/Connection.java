@@ -183,10 +183,11 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** A request came there: false if the endpoint is not reserved any more. */
-  boolean request(final CrImpl request) {
+  /** A request came there: false if the endpoint is not reserved for it any more. */
+  boolean request(final RspImpl servicePoint, final CrImpl request) {
     synchronized (reserving) {
-      final boolean legal = machine.move(Trigger.REQUEST) != null;
+      final boolean legal =
+          reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;
       if (legal) {
         reservedRequest = request;
       }
@@ -277,13 +278,13 @@ final class Connection implements CmHandler {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
     }
-    if (endpoint.endpoint().isRenewing()) {
+    if (endpoint.endpoint().isRenewing() || endpoint.endpoint().now() != endpoint) {
       return Misuse.state(
           ReturnSubtype.INVALID_STATE_EP_NOTREADY,
           endpoint.name()
               + "."
               + call
-              + ": it is being reset or modified; wait for the end of that");
+              + ": it is being reset or modified, or was meanwhile; wait for the end of that");
     }
     return Misuse.state(
         switch (state) {

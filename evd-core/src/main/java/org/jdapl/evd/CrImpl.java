@@ -58,6 +58,9 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
   /** Of the reserved service point it came to; null if it came to another one. */
   private volatile EndpointImpl endpoint;
 
+  /** Somebody who says no may find it accepted, by an accept that fails. */
+  private volatile boolean unwanted;
+
   CrImpl(final String name, final IaImpl ia, final CmRequest request) {
     super(HandleType.CR, name);
     this.ia = ia;
@@ -95,14 +98,22 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
     answer(Trigger.ACCEPT, "accept");
     try {
       to.now().connection().accept(this, privateData);
-    } catch (final RuntimeException e) {
+    } catch (final RuntimeException | Error e) {
       machine.move(Trigger.ACCEPT_FAILED); // not sent: another endpoint may be tried, or a reject
-      if (endpoint != null && to.state() == EndpointState.CLOSED) {
-        close(); // the close of the only endpoint it can have found it accepted
+      if (unwanted || (endpoint != null && to.state() == EndpointState.CLOSED)) {
+        closeAfter(e); // or the close of the only endpoint it can have found it accepted
       }
       throw e;
     }
     ia.remove(this);
+  }
+
+  private void closeAfter(final Throwable failure) {
+    try {
+      close();
+    } catch (final RuntimeException e) {
+      failure.addSuppressed(e);
+    }
   }
 
   private EndpointImpl checked(final Endpoint with) {
@@ -137,6 +148,7 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
 
   /** The framework says no. */
   void refuse(final int status) {
+    unwanted = true;
     if (machine.move(Trigger.REJECT) != null) {
       reject(status, PrivateData.NONE);
     }

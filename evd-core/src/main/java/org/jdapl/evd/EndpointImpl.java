@@ -41,6 +41,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   // Under the monitor of this object.
   private Renewal renewal;
+  private boolean beginning;
   private boolean released;
   private boolean closed;
 
@@ -121,13 +122,12 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   @Override
   public void dupConnect(
       final Endpoint other, final Duration timeout, final ByteBuffer privateData) {
-    if (!(other instanceof EndpointImpl own)
-        || own.ia != ia
-        || own.now.connection().asked() == null) {
+    final Connection.Peer peer =
+        other instanceof EndpointImpl own && own.ia == ia ? own.now.connection().asked() : null;
+    if (peer == null) {
       throw Misuse.argument(
           1, name + ".dupConnect: " + other + " is not an endpoint of " + ia + " that connected");
     }
-    final Connection.Peer peer = own.now.connection().asked();
     now.connection().connect(peer, timeout, privateData, name + ".dupConnect", 2);
   }
 
@@ -410,14 +410,24 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (state() != EndpointState.UNCONNECTED) {
       throw last.connection().refused("modify of what needs another queue pair");
     }
-    if (!last.receives().isIdle()) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
-          name
-              + ".modify: receives are posted, and what is changed needs another queue pair;"
-              + " modify before the first receive is posted, or create another endpoint");
+    final Renewal begun =
+        new Renewal(parameters, EndpointState.UNCONNECTED, new CompletableFuture<>());
+    final EndpointState before;
+    last.receives().lock(); // a receive that were posted from here on would be lost
+    try {
+      if (!last.receives().isIdle()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
+            name
+                + ".modify: receives are posted, and what is changed needs another queue pair;"
+                + " modify before the first receive is posted, or create another endpoint");
+      }
+      before = end(last, Trigger.MODIFY, begun);
+      last.receives().seal();
+    } finally {
+      last.receives().unlock();
     }
-    await(renew(Trigger.MODIFY, parameters, EndpointState.UNCONNECTED, CLOSE_BOUND));
+    await(renew(last, before, begun, CLOSE_BOUND));
   }
 
   @Override
@@ -440,35 +450,36 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (state != EndpointState.DISCONNECTED) {
       throw last.connection().refused("reset");
     }
-    return renew(Trigger.RESET, last.parameters(), state, bound);
+    final Renewal begun = new Renewal(last.parameters(), state, new CompletableFuture<>());
+    return renew(last, end(last, Trigger.RESET, begun), begun, bound);
   }
 
   /**
-   * Begins anew.
+   * Ends an incarnation, for another one to begin.
    *
-   * @param how what it does to the connection of now.
+   * @param how what it does to its connection.
+   * @return its state before; null if it ended already, and the other one could not begin.
    */
-  private CompletableFuture<DrainReport> renew(
-      final Trigger how,
-      final EndpointParameters next,
-      final EndpointState meanwhile,
-      final Duration bound) {
-    final Renewal begun = new Renewal(next, meanwhile, new CompletableFuture<>());
-    final Incarnation last;
-    final EndpointState before;
-    final boolean isReleased;
-    synchronized (this) {
-      last = now;
-      isReleased = released;
-      before = closed || renewal != null ? null : last.connection().renew(how);
-      final boolean isAgain = isReleased && how == Trigger.RESET; // the last one did not begin
-      if (closed || renewal != null || (before == null && !isAgain)) {
-        throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
-      }
-      renewal = begun;
+  private synchronized EndpointState end(
+      final Incarnation last, final Trigger how, final Renewal begun) {
+    final boolean mayEnd = !closed && renewal == null && now == last;
+    final EndpointState before = mayEnd ? last.connection().renew(how) : null;
+    final boolean isAgain = mayEnd && released && how == Trigger.RESET;
+    if (before == null && !isAgain) {
+      throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
     }
+    renewal = begun;
+    return before;
+  }
+
+  /** Drains the incarnation that ended, and has another one begin. */
+  private CompletableFuture<DrainReport> renew(
+      final Incarnation last,
+      final EndpointState before,
+      final Renewal begun,
+      final Duration bound) {
     final CompletableFuture<DrainReport> drained = last.drain().start(before, bound);
-    if (isReleased) { // the one that should have come last time could not
+    if (before == null) { // the one that should have come last time could not
       ia.reaper().execute(() -> begin(begun));
     }
     return begun.done.thenCombine(drained, (nothing, report) -> report);
@@ -493,7 +504,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     Incarnation fresh = null;
     Throwable failure = null;
     try {
-      checkNotClosed();
+      beginUnlessClosed();
       final Incarnation opening = new Incarnation(this, next.next);
       opening.open();
       fresh = opening;
@@ -503,6 +514,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     final boolean over;
     synchronized (this) {
       renewal = null;
+      beginning = false;
       if (fresh != null) {
         now = fresh;
         released = false;
@@ -519,10 +531,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
   }
 
-  private synchronized void checkNotClosed() {
+  private synchronized void beginUnlessClosed() {
     if (closed) {
-      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset");
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset or modify");
     }
+    beginning = true;
   }
 
   /** Waits for what was begun, and fails if that did; inside an upcall it does neither. */
@@ -554,14 +567,16 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   /** Begins to close, unless it began already; what was not drained within its bound is left. */
   CompletableFuture<DrainReport> startClose(final Duration bound) {
+    final Incarnation last;
     final Renewal pending;
     final boolean isReleased;
     synchronized (this) {
-      isReleased = released && !closed && renewal == null;
+      isReleased = released && !closed && !beginning;
       closed = true;
-      pending = renewal;
+      last = now;
+      pending = beginning ? renewal : null; // one that did not begin yet does not
     }
-    final CompletableFuture<DrainReport> drained = now.drain().start(bound);
+    final CompletableFuture<DrainReport> drained = last.drain().start(bound);
     if (isReleased) {
       ia.remove(this);
     }

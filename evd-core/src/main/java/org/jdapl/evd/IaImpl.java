@@ -661,8 +661,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private synchronized Incarnation endpointOf(final Object qp) {
     for (final DatObject object : objects) {
-      if (object instanceof EndpointImpl endpoint && endpoint.now().qp() == qp) {
-        return endpoint.now();
+      if (object instanceof EndpointImpl endpoint) {
+        final Incarnation now = endpoint.now(); // once: a reset may end it meanwhile
+        if (now.qp() == qp) {
+          return now;
+        }
       }
     }
     return null;

@@ -37,7 +37,7 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
 
   @Override
   void take(final CrImpl request) {
-    if (!move(Trigger.TAKE) || !connection.request(request)) {
+    if (!move(Trigger.TAKE) || !connection.request(this, request)) {
       ia().reaper().execute(() -> refuse(request)); // it was for another one, or is being closed
       return;
     }
@@ -49,6 +49,7 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
       if (!move(Trigger.UNTAKE)) { // it was closed meanwhile, and found the endpoint not reserved
         connection.unreserve(this);
       }
+      overflow(request); // the endpoint waits for another one before this one is refused
     }
   }
 

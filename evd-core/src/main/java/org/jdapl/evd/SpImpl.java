@@ -52,7 +52,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
 
   private final IaImpl ia;
   private final EvdImpl evd;
-  private final long wanted;
+  private volatile long connQual;
   private final Machine<State, Trigger> machine = TABLE.startIn(State.LISTENING);
   private final AtomicBoolean destroyed = new AtomicBoolean();
   private volatile CmListener listener;
@@ -72,17 +72,19 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
     super(type, name);
     this.ia = ia;
     this.evd = evd;
-    wanted = connQual;
+    this.connQual = connQual;
   }
 
   void open() {
     evd.addUser(this, false);
     boolean opened = false;
     try {
-      listener = ia.device().listen(wanted, BACKLOG, this);
+      final CmListener opening = ia.device().listen(connQual, BACKLOG, this);
+      connQual = opening.service(); // once: the provider is not asked where a lock is held
+      listener = opening;
       opened = true;
     } catch (final VerbsException e) {
-      throw Misuse.failed(name + ": cannot listen at " + wanted, e);
+      throw Misuse.failed(name + ": cannot listen at " + connQual, e);
     } finally {
       if (!opened) {
         evd.removeUser(this);
@@ -108,22 +110,23 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   void take(final CrImpl request) {
     if (state() == State.CLOSED) { // it was under way
       ia.reaper().execute(() -> refuse(request));
-    } else {
-      offer(request);
+    } else if (!offer(request)) {
+      overflow(request);
     }
   }
 
-  /** Puts a request into the EVD; false if that had no room, and it is refused. */
+  /** Puts a request into the EVD; false if that has no room. */
   final boolean offer(final CrImpl request) {
-    if (evd.offerRequest(new RequestEvent(this, request))) {
-      return true;
-    }
+    return evd.offerRequest(new RequestEvent(this, request));
+  }
+
+  /** Refuses a request that found the EVD full, and reports it. */
+  final void overflow(final CrImpl request) {
     ia.reaper().execute(() -> refuse(request));
     ia.report(
         evd.asyncSlot(),
         AsyncEvent.Kind.EVD_OVERFLOW,
         evd.name() + ": a connection request found it full and was refused");
-    return false;
   }
 
   /** By the reaper: it calls the provider. */
@@ -137,8 +140,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
 
   @Override
   public final long connQual() {
-    final CmListener opened = listener; // null while it is being opened
-    return opened == null ? wanted : opened.service();
+    return connQual;
   }
 
   final State state() {

@@ -1248,8 +1248,8 @@ final class Mistakes {
             "C01",
             "open receives are lost by a change that needs another queue pair",
             "EndpointImpl.java",
-            "    if (!last.receives().isIdle()) {",
-            "    if (parameters == null) {"),
+            "      if (!last.receives().isIdle()) {",
+            "      if (parameters == null) {"),
         Mistake.of(
             "C01",
             "a connection that stood is rejected afterwards",
@@ -1272,7 +1272,7 @@ final class Mistakes {
                 "T01",
                 "a close forgets the reset that is in progress",
                 "EndpointImpl.java",
-                "      checkNotClosed();\n      final Incarnation opening",
+                "      beginUnlessClosed();\n      final Incarnation opening",
                 "      final Incarnation opening")
             .with(
                 "EndpointImpl.java",
@@ -1288,7 +1288,7 @@ final class Mistakes {
                 "M05",
                 "a reset begins anew before all of before is drained",
                 "EndpointImpl.java",
-                "    if (isReleased) { // the one",
+                "    if (before == null) { // the one",
                 "    if (begun != null) { // the one")
             .with(
                 "EndpointImpl.java",
