@@ -859,9 +859,20 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
   }
 
-  /** What a consumer gets of a future: its code does not run on a thread of the framework. */
+  /**
+   * What a consumer gets of a future: its code does not run on a thread of the framework, and not
+   * in the common pool, where something else may be stuck.
+   */
   <T> CompletionStage<T> stage(final CompletableFuture<T> future) {
-    return runtime.isByHand() ? future.copy() : future.thenApplyAsync(Function.identity());
+    return runtime.isByHand()
+        ? future.copy()
+        : future.thenApplyAsync(Function.identity(), task -> startThread(task, name + "-stage"));
+  }
+
+  private static void startThread(final Runnable task, final String name) {
+    final Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.start();
   }
 
   // What it is.

@@ -49,7 +49,7 @@ class ContractUnderFaultsTest {
   }
 
   private static SimCase origin(final String delivery) {
-    return SimCase.virtualTime()
+    return SimCase.everyVirtualTime()
         .filter(of -> of.toString().contains("delivery=" + delivery))
         .filter(of -> of.notification() == SimCase.Notification.ON_TIME)
         .findFirst()
