@@ -259,8 +259,8 @@ public interface Endpoint extends DatObject {
    *
    * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset;
    *     INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could not begin
-   *     anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a call of the
-   *     provider is stuck: the reset goes on when that returns.
+   *     anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a call of
+   *     the provider is stuck: the reset goes on when that returns.
    */
   void reset();
 
@@ -270,9 +270,9 @@ public interface Endpoint extends DatObject {
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
    * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that
-   *     was not delivered; exceptionally as {@link #reset} says, or if the endpoint is closed first:
-   *     then the entries are in the report of the close. Where a handler or a call of the provider
-   *     is stuck it waits for that, whatever the bound.
+   *     was not delivered; exceptionally as {@link #reset} says, or if the endpoint is closed
+   *     first: then the entries are in the report of the close. Where a handler or a call of the
+   *     provider is stuck it waits for that, whatever the bound.
    * @throws DatException as {@link #reset}; INVALID_PARAMETER (INVALID_ARG1) if the bound is null
    *     or negative.
    */

@@ -134,10 +134,12 @@ final class Connection implements CmHandler {
               .device()
               .connect(endpoint.qp(), peer.address(), peer.connQual(), parameters, this);
     } catch (final VerbsException e) {
+      asked = null;
       machine.move(Trigger.CONNECT_FAILED);
       throw Misuse.failed(
           endpoint.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
     } catch (final RuntimeException | Error e) {
+      asked = null;
       machine.move(Trigger.CONNECT_FAILED);
       throw e;
     }
@@ -186,8 +188,7 @@ final class Connection implements CmHandler {
   /** A request came there: false if the endpoint is not reserved for it any more. */
   boolean request(final RspImpl servicePoint, final CrImpl request) {
     synchronized (reserving) {
-      final boolean legal =
-          reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;
+      final boolean legal = reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;
       if (legal) {
         reservedRequest = request;
       }

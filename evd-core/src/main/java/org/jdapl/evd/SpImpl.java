@@ -171,6 +171,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
     try {
       opened.close();
     } catch (final VerbsException e) {
+      ia.destroyLater(opened::close);
       throw Misuse.failed(name + ".close", e);
     } finally {
       evd.removeUser(this);

@@ -129,9 +129,7 @@ class CrossingCallsTest {
     connect.join();
     assertThat(close).isCompleted();
     assertThat(close.join().complete()).as("complete").isTrue();
-    assertThat(close.join().requests())
-        .extracting(DrainReport.Request::cookie)
-        .containsExactly(7L);
+    assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
   }
 
   private static void awaitUninterruptibly(final CountDownLatch latch) {

@@ -1358,6 +1358,12 @@ final class Mistakes {
     return Stream.of(
         Mistake.of(
             "P01",
+            "a provider that cannot be loaded ends the look for others",
+            "Jdapl.java",
+            "{ // the iterator goes on behind it\n",
+            "{\n        if (!found.isEmpty() || e != null) {\n          throw e;\n        }\n"),
+        Mistake.of(
+            "P01",
             "a lower minor is taken for a higher one",
             "Registry.java",
             "info -> info.minor() >= minor",

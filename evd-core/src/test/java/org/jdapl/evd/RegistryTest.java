@@ -127,14 +127,34 @@ class RegistryTest {
   }
 
   private static <T> T withMini(final Supplier<T> action) throws IOException {
+    return with(action, mini);
+  }
+
+  private static <T> T with(final Supplier<T> action, final Path... jars) throws IOException {
     final Thread thread = Thread.currentThread();
     final ClassLoader before = thread.getContextClassLoader();
-    try (URLClassLoader loader = new URLClassLoader(new URL[] {mini.toUri().toURL()}, before)) {
+    final URL[] urls = new URL[jars.length];
+    for (int i = 0; i < jars.length; i++) {
+      urls[i] = jars[i].toUri().toURL();
+    }
+    try (URLClassLoader loader = new URLClassLoader(urls, before)) {
       thread.setContextClassLoader(loader);
       return action.get();
     } finally {
       thread.setContextClassLoader(before);
     }
+  }
+
+  @Test
+  void required_P01_aProviderThatCannotBeLoadedKeepsNobodyFromTheOthers(@TempDir final Path broken)
+      throws IOException {
+    final Path services = Files.createDirectories(broken.resolve("META-INF/services"));
+    Files.writeString(services.resolve(VerbsProvider.class.getName()), "Absent\n");
+
+    assertThat(with(() -> registry().providers(), broken, mini))
+        .extracting(ProviderInfo::name)
+        .contains("mini", "sim");
+    assertThat(with(() -> Jdapl.with("mini"), broken, mini)).isNotNull();
   }
 
   private static Registry registry(final String... lines) {
