@@ -163,7 +163,7 @@ public interface InterfaceAdapter extends DatObject {
    * @param evd gets all its events; must take DTO and CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException as the other one.
+   * @throws DatException as the other one; arguments are counted as they stand here.
    */
   Endpoint createEndpoint(ProtectionZone pz, Evd evd, EndpointAttributes attributes);
 

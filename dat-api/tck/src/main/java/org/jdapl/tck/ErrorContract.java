@@ -262,7 +262,7 @@ public abstract class ErrorContract extends Contract {
         () -> side.adapter.createEndpoint(side.pz, both, both, side.evd, solicited));
     refused(
         ReturnType.INVALID_PARAMETER,
-        ReturnSubtype.INVALID_ARG5,
+        ReturnSubtype.INVALID_ARG3,
         "a flag that no receive has",
         () -> create(side, usual.withReceiveFlags(CompletionFlags.SUPPRESS)));
 
