@@ -44,6 +44,7 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.UpcallPolicy;
+import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
@@ -55,6 +56,35 @@ import org.slf4j.LoggerFactory;
 
 /** An interface adapter: a device, and all DAT objects on it. */
 final class IaImpl extends ObjectBase implements InterfaceAdapter {
+
+  /** The states of an adapter. */
+  enum State {
+    /** Objects may be created. */
+    OPEN,
+    /** Its device is lost. */
+    LOST,
+    /** It is being closed. */
+    CLOSING,
+    /** It is closed, or its bound is over. */
+    CLOSED
+  }
+
+  /** What moves an adapter. */
+  enum Trigger {
+    /** Its device is lost. */
+    LOSE,
+    /** The consumer closes it. */
+    CLOSE,
+    /** All is closed, or the bound is over. */
+    END
+  }
+
+  static final StateTable<State, Trigger> TABLE =
+      new StateTable<>(State.class, Trigger.class)
+          .on(State.OPEN, Trigger.LOSE, State.LOST)
+          .on(State.OPEN, Trigger.CLOSE, State.CLOSING)
+          .on(State.LOST, Trigger.CLOSE, State.CLOSING)
+          .on(State.CLOSING, Trigger.END, State.CLOSED);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
@@ -80,15 +110,17 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private final Set<DatObject> objects = new LinkedHashSet<>();
   private int creating;
   private boolean releasing;
-  private boolean closing;
 
+  private final Machine<State, Trigger> machine = TABLE.startIn(State.OPEN);
+
+  /** Also while it is being closed. */
   private final AtomicBoolean lost = new AtomicBoolean();
+
   private volatile boolean reportsLastWqe;
 
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
 
-  private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean closingDevice = new AtomicBoolean();
   private volatile boolean deviceReleased;
   private volatile boolean deviceCloseFailed;
@@ -517,7 +549,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
    */
   <T extends DatObject> T create(final String call, final Supplier<T> maker) {
     synchronized (this) {
-      if (closing || lost.get()) {
+      if (machine.state() != State.OPEN) {
         throw notOpen(call);
       }
       creating++;
@@ -544,7 +576,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** Adds an object that the consumer did not create. */
   synchronized boolean addIfOpen(final DatObject object) {
-    if (closing || lost.get()) {
+    if (machine.state() != State.OPEN) {
       return false;
     }
     leaks.arrived(object.name());
@@ -567,11 +599,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   }
 
   private DatException notOpen(final String call) {
-    return closing
-        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call)
-        : Misuse.state(
+    return machine.state() == State.LOST
+        ? Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
-            call + ": its device is lost; close this adapter, and open another one");
+            call + ": its device is lost; close this adapter, and open another one")
+        : Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
   }
 
   // Async errors.
@@ -705,9 +737,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      first = !closing;
-      open = first ? List.copyOf(objects) : List.of();
-      closing |= open.isEmpty();
+      open = isClosing() ? List.of() : List.copyOf(objects);
+      first = open.isEmpty() && machine.move(Trigger.CLOSE) != null;
     }
     if (!open.isEmpty()) {
       throw Misuse.state(
@@ -723,12 +754,15 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      first = !closing;
-      closing = true;
+      first = machine.move(Trigger.CLOSE) != null;
       open = first ? List.copyOf(objects) : List.of();
     }
     leaks.closedAbruptly(open);
     close(bound, first);
+  }
+
+  private boolean isClosing() {
+    return machine.state() == State.CLOSING || machine.state() == State.CLOSED;
   }
 
   private void close(final Duration bound, final boolean first) {
@@ -745,6 +779,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
    */
   void onDeviceLost(final Object why) {
     if (lost.compareAndSet(false, true)) {
+      machine.move(Trigger.LOSE);
       LOGGER.error(
           "{}: the device is lost ({}); its connections and waits end, and the device is closed",
           name,
@@ -784,7 +819,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** When all is closed, or the bound is over. */
   private void endClose() {
-    if (ended.compareAndSet(false, true)) {
+    if (machine.move(Trigger.END) != null) {
       final List<DatObject> stuck;
       synchronized (this) {
         stuck = List.copyOf(objects);

@@ -45,7 +45,7 @@ class CrossingCallsTest {
 
   /** The provider's thread is held up behind the refusal, until the reaper did that. */
   @Test
-  void shouldStayReservedWhenARequestIsRefusedBeforeItsUpcallReturned() throws Exception {
+  void required_C01_staysReservedWhenARequestIsRefusedBeforeItsUpcallReturned() throws Exception {
     final EvdImpl full = createEvdOfRequests();
     bed.ia.createPsp(1, full);
     bed.provider.ask(1);
@@ -71,7 +71,7 @@ class CrossingCallsTest {
 
   /** Inside an upcall a close does not wait for a request that is under way. */
   @Test
-  void shouldNotTakeTheEndpointOfALaterServicePoint() {
+  void required_C01_aRequestDoesNotTakeTheEndpointOfALaterServicePoint() {
     final EvdImpl evd = createEvdOfRequests();
     final RspImpl first = (RspImpl) bed.ia.createRsp(1, bed.endpoint, evd);
     assertThat(first.move(SpImpl.Trigger.TAKE)).isTrue(); // a request begins to come
@@ -83,7 +83,7 @@ class CrossingCallsTest {
   }
 
   @Test
-  void shouldRejectARequestThatIsClosedWhileItsAcceptFails() {
+  void required_C01_aRequestThatIsClosedWhileItsAcceptFailsIsRejected() {
     final EvdImpl evd = createEvdOfRequests();
     bed.ia.createPsp(1, evd);
     bed.provider.ask(1);
@@ -104,7 +104,7 @@ class CrossingCallsTest {
 
   /** A connect that does not return keeps the reset from its end, and the close from its own. */
   @Test
-  void shouldReportWhatAResetFoundOpenWhenACloseEndsItAtItsBound() throws Exception {
+  void required_T02_aCloseThatEndsAResetReportsWhatThatFoundOpen() throws Exception {
     final CountDownLatch inside = new CountDownLatch(1);
     final CountDownLatch over = new CountDownLatch(1);
     bed.provider.hook =

@@ -34,6 +34,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.MergeContractTest",
           "org.jdapl.evd.ConnectionContractTest",
           "org.jdapl.evd.StatesTest",
+          "org.jdapl.evd.CrossingCallsTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.SharedReceiveContractTest",

@@ -1305,7 +1305,31 @@ final class Mistakes {
             "a service point listens on though its endpoint was closed before its creation returned",
             "SpImpl.java",
             "    if (state() == State.CLOSED) { // meanwhile",
-            "    if (listener == null) { // meanwhile"));
+            "    if (listener == null) { // meanwhile"),
+        Mistake.of(
+            "C01",
+            "a request is refused before its endpoint waits for another one",
+            "RspImpl.java",
+            "      connection.requestLost();",
+            "      overflow(request);\n      connection.requestLost();"),
+        Mistake.of(
+            "C01",
+            "a request takes the endpoint of whatever service point has it",
+            "Connection.java",
+            "reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;",
+            "machine.move(Trigger.REQUEST) != null;"),
+        Mistake.of(
+            "C01",
+            "a request that is closed while its accept fails is never answered",
+            "CrImpl.java",
+            "      if (unwanted || (endpoint != null",
+            "      if ((endpoint != null"),
+        Mistake.of(
+            "T02",
+            "a close waits for a reset that does not begin any more",
+            "EndpointImpl.java",
+            "      pending = beginning ? renewal : null;",
+            "      pending = renewal;"));
   }
 
   private static Stream<Mistake> errors() {
