@@ -224,6 +224,14 @@ public interface Endpoint extends DatObject {
   EndpointParameters parameters();
 
   /**
+   * Whom it is connected to, was, or asked to be (dat_ep_query, remote_ia_address_ptr). Legal in
+   * every state.
+   *
+   * @return the address; null if there was no connect or accept since its creation or last reset.
+   */
+  InetAddress remoteAddress();
+
+  /**
    * Whether no receive is open (dat_ep_get_status). Legal in every state.
    *
    * @return true if each receive that was posted was handed out; on a shared receive queue, always.

@@ -64,6 +64,9 @@ final class Connection implements CmHandler {
   /** Whom the consumer asked for a connection, and where; null on the passive side. */
   private volatile Peer asked;
 
+  /** Whose request the consumer accepts; null on the active side. */
+  private volatile InetAddress accepted;
+
   private volatile boolean passive;
   private volatile boolean broken;
   private volatile ConnectionEventImpl establishedEvent;
@@ -153,6 +156,11 @@ final class Connection implements CmHandler {
     return asked;
   }
 
+  InetAddress remoteAddress() {
+    final Peer peer = asked;
+    return peer == null ? accepted : peer.address();
+  }
+
   /** What can be changed without another queue pair is. */
   void modify(final EndpointParameters parameters) {
     switch (machine.state()) {
@@ -223,6 +231,7 @@ final class Connection implements CmHandler {
       final boolean reserved = request.endpoint() != null;
       move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept");
       passive = true;
+      accepted = request.remoteAddress();
       answer(
           request, parameters, reserved ? Trigger.RESERVED_ACCEPT_FAILED : Trigger.ACCEPT_FAILED);
     } finally {
@@ -236,10 +245,12 @@ final class Connection implements CmHandler {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
     } catch (final VerbsException e) {
       passive = false;
+      accepted = null;
       machine.move(undo);
       throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
     } catch (final RuntimeException | Error e) {
       passive = false;
+      accepted = null;
       machine.move(undo);
       throw e;
     }

@@ -390,6 +390,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   @Override
+  public InetAddress remoteAddress() {
+    return now.connection().remoteAddress();
+  }
+
+  @Override
   public boolean isReceiveIdle() {
     return now.receives().isIdle();
   }

@@ -452,7 +452,7 @@ class StatesTest {
         .row("`reset`", always(bed -> bed.endpoint.reset()))
         .row("`resetAsync`", always(bed -> bed.endpoint.resetAsync(LONG)))
         .row(
-            "`state`, `parameters`, `isReceiveIdle`, `isRequestIdle`",
+            "`state`, `parameters`, `remoteAddress`, `isReceiveIdle`, `isRequestIdle`",
             always(
                 bed -> {
                   assertThat(bed.endpoint.parameters()).isNotNull();

@@ -873,6 +873,29 @@ public abstract class ConnectionContract extends Contract {
   }
 
   @Test
+  void required_C01_anEndpointSaysWhomItIsConnectedTo() {
+    final Pair pair = Pair.open(this);
+    final Endpoint active = pair.active.endpoint;
+    final Endpoint passive = pair.passive.endpoint;
+    assertThat(active.remoteAddress()).as(why("it asked nobody")).isNull();
+    assertThat(passive.remoteAddress()).as(why("it accepted nobody")).isNull();
+
+    pair.connect();
+    assertThat(active.remoteAddress())
+        .as(why("it asked there"))
+        .isEqualTo(pair.passive.adapter.address());
+    assertThat(passive.remoteAddress())
+        .as(why("it was asked from there"))
+        .isEqualTo(pair.active.adapter.address());
+
+    active.disconnect(Disconnect.ABRUPT);
+    await(pair.active::ended, "the end");
+    assertThat(active.remoteAddress()).as(why("it was connected")).isNotNull();
+    active.reset();
+    assertThat(active.remoteAddress()).as(why("it was reset")).isNull();
+  }
+
+  @Test
   void required_C01_asManySegmentsAsItWasModifiedFor() {
     final Pair pair = Pair.open(this);
     final Side side = pair.active;
