@@ -37,12 +37,13 @@ public interface Endpoint extends DatObject {
    * connect EVD.
    *
    * @param remote the peer's address.
-   * @param connQual where the peer listens.
+   * @param connQual where the peer listens, 1 to 65535.
    * @param timeout when to give up.
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
-   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG3) if the
-   *     timeout is not positive, (INVALID_ARG4) if the private data is longer than the provider
-   *     carries; INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG1) if the
+   *     address is null, (INVALID_ARG2) if the qualifier is none, (INVALID_ARG3) if the timeout is
+   *     not positive, (INVALID_ARG4) if the private data is longer than the provider carries;
+   *     INVALID_HANDLE if closed.
    */
   void connect(InetAddress remote, long connQual, Duration timeout, ByteBuffer privateData);
 
@@ -54,7 +55,8 @@ public interface Endpoint extends DatObject {
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
    * @throws DatException as {@link #connect}, with the argument's number here; INVALID_PARAMETER
    *     (INVALID_ARG1) if the other one is null or of another adapter, or was not connected by
-   *     {@link #connect}: of a peer that connected to it nobody knows where it listens.
+   *     {@link #connect} since its creation or last reset: of a peer that connected to it nobody
+   *     knows where it listens.
    */
   void dupConnect(Endpoint other, Duration timeout, ByteBuffer privateData);
 

@@ -170,11 +170,11 @@ public interface InterfaceAdapter extends DatObject {
   /**
    * Listens for connection requests (dat_psp_create with DAT_PSP_CONSUMER_FLAG).
    *
-   * @param connQual where to listen, 1 to 65535 on most transports.
+   * @param connQual where to listen, 1 to 65535: the ports of the connection manager.
    * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is
    *     refused.
    * @return the service point.
-   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is below 1;
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is not one;
    *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD is closed,
    *     of another adapter, or does not take the stream.
    */
@@ -194,7 +194,7 @@ public interface InterfaceAdapter extends DatObject {
    * Listens for one connection request, for one endpoint (dat_rsp_create). The endpoint, which must
    * be UNCONNECTED, is RESERVED until the request comes.
    *
-   * @param connQual where to listen, 1 to 65535 on most transports.
+   * @param connQual where to listen, 1 to 65535: the ports of the connection manager.
    * @param endpoint whom the request is for.
    * @param evd gets the request; must take CONNECTION_REQUEST.
    * @return the service point, which is closed by itself when the request comes.

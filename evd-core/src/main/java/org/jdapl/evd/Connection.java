@@ -204,9 +204,9 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** That request found no room in its EVD. */
-  void requestLost() {
-    machine.move(Trigger.REQUEST_LOST);
+  /** That request found no room in its EVD: false if the endpoint waits for none any more. */
+  boolean requestLost() {
+    return machine.move(Trigger.REQUEST_LOST) != null;
   }
 
   /** A request was rejected, or handed to another service point. */
@@ -229,7 +229,7 @@ final class Connection implements CmHandler {
     enter();
     try {
       final boolean reserved = request.endpoint() != null;
-      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept");
+      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept of " + request);
       passive = true;
       accepted = request.remoteAddress();
       answer(

@@ -31,6 +31,7 @@ final class EndpointDrain {
   private final AtomicInteger upcalls = new AtomicInteger();
   private final AtomicInteger partsOpen = new AtomicInteger();
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
+  private final CompletableFuture<DrainReport> whole = new CompletableFuture<>();
   private final List<Event> droppedEvents = new ArrayList<>(0);
   private volatile boolean endExpected;
 
@@ -75,9 +76,14 @@ final class EndpointDrain {
     return closed;
   }
 
-  /** Completes when nothing of the endpoint is left. */
+  /** Completes when nothing of the endpoint is left, or shortly after its bound. */
   CompletableFuture<DrainReport> closed() {
     return closed;
+  }
+
+  /** Completes when all is accounted for, however long a handler that is stuck keeps it. */
+  CompletableFuture<DrainReport> whole() {
+    return whole;
   }
 
   private void postMarkers() {
@@ -256,14 +262,15 @@ final class EndpointDrain {
   }
 
   private void report() {
-    if (!closed.isDone()) {
+    if (!whole.isDone()) {
       final WorkQueue receives = endpoint.receives();
       final WorkQueue requests = endpoint.requests();
       final List<DrainReport.Request> open = new ArrayList<>(receives.report());
       open.addAll(requests.report());
-      closed.complete(
+      whole.complete(
           new DrainReport(
               open, receives.suppressed() + requests.suppressed(), droppedEvents, true));
+      closed.complete(whole.join());
     }
   }
 }

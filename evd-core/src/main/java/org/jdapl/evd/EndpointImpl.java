@@ -112,9 +112,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (remote == null) {
       throw Misuse.argument(1, call + ": the remote address is null");
     }
-    if (connQual < 0) {
-      throw Misuse.argument(2, call + ": connection qualifier " + connQual);
-    }
+    IaImpl.checkConnQual(2, connQual, call);
     final Connection.Peer peer = new Connection.Peer(remote, connQual);
     now.connection().connect(peer, timeout, privateData, call, 3);
   }
@@ -138,6 +136,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (remote == null || remote.isUnresolved()) {
       throw Misuse.argument(1, call + ": the remote address " + remote + " is not resolved");
     }
+    IaImpl.checkConnQual(1, remote.getPort(), call);
     final Connection.Peer peer = new Connection.Peer(remote.getAddress(), remote.getPort());
     now.connection().connect(peer, timeout, privateData, call, 2);
   }
@@ -483,11 +482,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final EndpointState before,
       final Renewal begun,
       final Duration bound) {
-    final CompletableFuture<DrainReport> drained = last.drain().start(before, bound);
+    last.drain().start(before, bound);
     if (before == null) { // the one that should have come last time could not
       ia.reaper().execute(() -> begin(begun));
     }
-    return begun.done.thenCombine(drained, (nothing, report) -> report);
+    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);
   }
 
   /** Nothing is left of an incarnation. By the reaper. */
@@ -516,15 +515,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     } catch (final RuntimeException | Error e) {
       failure = e;
     }
+    final EndpointState before;
     final boolean over;
     synchronized (this) {
       renewal = null;
       beginning = false;
+      // Closed before anybody can use it, if the endpoint was closed while this one began.
+      before = closed && fresh != null ? fresh.connection().close() : null;
       if (fresh != null) {
         now = fresh;
         released = false;
       }
       over = closed && released;
+    }
+    if (before != null) {
+      fresh.drain().start(before, CLOSE_BOUND);
     }
     if (over) {
       ia.remove(this);

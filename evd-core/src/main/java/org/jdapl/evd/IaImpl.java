@@ -88,6 +88,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
+  private static final int MAX_CONN_QUAL = 0xFFFF;
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
   private static final Duration RETRY = Duration.ofMillis(1);
@@ -444,7 +445,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
-    checkConnQual(connQual, "createPsp");
+    checkConnQual(1, connQual, name + ".createPsp");
     return createSp(
         name + ".createPsp",
         () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
@@ -460,7 +461,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   public ReservedServicePoint createRsp(
       final long connQual, final Endpoint endpoint, final Evd evd) {
-    checkConnQual(connQual, "createRsp");
+    checkConnQual(1, connQual, name + ".createRsp");
     if (!(endpoint instanceof EndpointImpl own) || own.ia() != this) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_EP,
@@ -508,9 +509,12 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         name + "." + call);
   }
 
-  private void checkConnQual(final long connQual, final String call) {
-    if (connQual < 1) {
-      throw Misuse.argument(1, name + "." + call + ": connection qualifier " + connQual);
+  /** The same on every provider, whatever that takes for a port. */
+  static void checkConnQual(final int argument, final long connQual, final String call) {
+    if (connQual < 1 || connQual > MAX_CONN_QUAL) {
+      throw Misuse.argument(
+          argument,
+          call + ": connection qualifier " + connQual + "; it takes 1 to " + MAX_CONN_QUAL);
     }
   }
 

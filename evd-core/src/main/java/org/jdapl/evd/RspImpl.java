@@ -45,11 +45,17 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
     if (offer(request)) {
       ia().reaper().execute(this::withdraw);
     } else {
-      connection.requestLost();
-      if (!move(Trigger.UNTAKE)) { // it was closed meanwhile, and found the endpoint not reserved
-        connection.unreserve(this);
-      }
+      waitForAnother();
       overflow(request); // the endpoint waits for another one before this one is refused
+    }
+  }
+
+  /** Its request found the EVD full. */
+  void waitForAnother() {
+    if (!connection.requestLost()) { // its endpoint was closed meanwhile
+      ia().reaper().execute(this::withdraw);
+    } else if (!move(Trigger.UNTAKE)) { // it was closed, and found the endpoint not reserved
+      connection.unreserve(this);
     }
   }
 

@@ -82,6 +82,24 @@ class CrossingCallsTest {
     assertThat(bed.endpoint.state()).isEqualTo(EndpointState.RESERVED);
   }
 
+  /** What a full EVD has no room for is undone, and there may be nothing to go back to. */
+  @Test
+  void required_C01_aServicePointGoesWithItsEndpointThoughItsRequestIsLost() {
+    final EvdImpl evd = createEvdOfRequests();
+    final RspImpl servicePoint = (RspImpl) bed.ia.createRsp(1, bed.endpoint, evd);
+    assertThat(servicePoint.move(SpImpl.Trigger.TAKE)).isTrue(); // a request begins to come
+    bed.ia.createPsp(2, evd);
+    bed.provider.ask(2);
+    final CrImpl request = (CrImpl) requestOf(evd);
+    assertThat(bed.endpoint.now().connection().request(servicePoint, request)).isTrue();
+    bed.endpoint.closeAsync(Duration.ofSeconds(1));
+    servicePoint.waitForAnother();
+    bed.settle();
+
+    assertThat(servicePoint.state()).isEqualTo(SpImpl.State.CLOSED);
+    assertThat(bed.ia.statistics().open().servicePoints()).as("open service points").isOne();
+  }
+
   @Test
   void required_C01_aRequestThatIsClosedWhileItsAcceptFailsIsRejected() {
     final EvdImpl evd = createEvdOfRequests();

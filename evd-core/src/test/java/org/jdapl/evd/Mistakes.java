@@ -1193,14 +1193,14 @@ final class Mistakes {
             "C01",
             "a reserved service point goes on listening after its request",
             "RspImpl.java",
-            "      ia().reaper().execute(this::withdraw);\n",
-            "      move(Trigger.UNTAKE);\n"),
+            "    if (offer(request)) {\n      ia().reaper().execute(this::withdraw);\n",
+            "    if (offer(request)) {\n      move(Trigger.UNTAKE);\n"),
         Mistake.of(
             "C01",
             "a reserved service point whose EVD was full takes no request any more",
             "RspImpl.java",
-            "      if (!move(Trigger.UNTAKE)) {",
-            "      if (state() == State.CLOSED) {"),
+            "    } else if (!move(Trigger.UNTAKE)) {",
+            "    } else if (state() == State.CLOSED) {"),
         Mistake.of(
             "C01",
             "a rejected request leaves its endpoint where it was",
@@ -1282,8 +1282,14 @@ final class Mistakes {
             "T02",
             "what a reset found open is in no report",
             "EndpointImpl.java",
-            "    return begun.done.thenCombine(drained, (nothing, report) -> report);",
-            "    return begun.done.thenCombine(drained, (nothing, report) -> DrainReport.EMPTY);"),
+            "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
+            "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
+        Mistake.of(
+            "T02",
+            "a reset reports at its bound what it does not know yet",
+            "EndpointImpl.java",
+            "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
+            "    return begun.done.thenCombine(last.drain().closed(), (nothing, report) -> report);"),
         Mistake.of(
                 "M05",
                 "a reset begins anew before all of before is drained",
@@ -1292,7 +1298,7 @@ final class Mistakes {
                 "    if (begun != null) { // the one")
             .with(
                 "EndpointImpl.java",
-                "    return begun.done.thenCombine(drained, (nothing, report) -> report);",
+                "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
                 "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
         Mistake.of(
             "C01",
@@ -1310,8 +1316,14 @@ final class Mistakes {
             "C01",
             "a request is refused before its endpoint waits for another one",
             "RspImpl.java",
-            "      connection.requestLost();",
-            "      overflow(request);\n      connection.requestLost();"),
+            "      waitForAnother();",
+            "      overflow(request);\n      waitForAnother();"),
+        Mistake.of(
+            "C01",
+            "a service point listens on for an endpoint that was closed while its request was lost",
+            "RspImpl.java",
+            "    if (!connection.requestLost()) {",
+            "    if (connection.requestLost() && connection == null) {"),
         Mistake.of(
             "C01",
             "a request takes the endpoint of whatever service point has it",
