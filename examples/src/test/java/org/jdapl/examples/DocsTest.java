@@ -2,42 +2,93 @@ package org.jdapl.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.jimfs.Configuration;
+import com.google.common.jimfs.Jimfs;
 import java.io.IOException;
+import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** That the documents quote what is compiled, and that {@link Quotes} would find it if not. */
 class DocsTest {
 
-  private static final Path MODULE = Path.of(System.getProperty("basedir", "."));
+  private static final Path ROOT = Path.of(System.getProperty("basedir", "."), "..");
+
+  private static final String SOURCE =
+      """
+      class Code {
+        // %s::sum[]
+        int sum(final int a, final int b) {
+          return a + b;
+        }
+        // %s::sum[]
+      }
+      """
+          .formatted("tag", "end"); // this file has no region itself
 
   @Test
-  void readmeShouldQuoteTheConsumer() throws IOException {
-    final String readme = Files.readString(MODULE.resolve("../README.md"));
-    final String source =
-        Files.readString(MODULE.resolve("src/main/java/org/jdapl/examples/Hello.java"));
+  void everyJavaSnippetShouldBeQuotedFromCompiledCode() throws IOException {
+    final Quotes quotes = new Quotes(ROOT);
 
-    assertThat(between(readme, "```java\n", "```"))
-        .isEqualTo(between(source, "// tag::hello[]\n", "// end::hello[]").stripIndent());
+    assertThat(String.join("\n\n", quotes.problems())).isEmpty();
+    assertThat(quotes.unquoted()).as("regions that no document quotes").isEmpty();
+  }
+
+  @Test
+  void shouldTakeAQuoteThatIsTheSource() throws IOException {
+    try (FileSystem files = Jimfs.newFileSystem(Configuration.unix())) {
+      final Quotes quotes = quotes(files, "Code.java#sum", "return a + b;");
+
+      assertThat(quotes.problems()).isEmpty();
+      assertThat(quotes.unquoted()).isEmpty();
+    }
   }
 
   @ParameterizedTest
-  @CsvSource({"## Testing on the virtual fabric, test", "### When things go wrong, faults"})
-  void guideShouldQuoteTheTest(final String heading, final String tag) throws IOException {
-    final String guide = Files.readString(MODULE.resolve("../dat-api/docs/guide.md"));
-    final String source =
-        Files.readString(MODULE.resolve("src/test/java/org/jdapl/examples/testkit/EchoTest.java"));
+  @CsvSource({
+    "Code.java#sum, return a - b;, 'is not what the source has; it should be\nint sum('",
+    "'', return a + b;, does not say what it quotes",
+    "Core.java#sum, return a + b;, names 0 files",
+    "Code.java#difference, return a + b;, needs one // tag::difference[]",
+  })
+  void shouldRefuseAnyOtherSnippet(final String reference, final String line, final String problem)
+      throws IOException {
+    try (FileSystem files = Jimfs.newFileSystem(Configuration.unix())) {
+      final Quotes quotes = quotes(files, reference, line);
 
-    final String chapter = between(guide + "\n#", "\n" + heading + "\n", "\n#");
-    final String test = between(source, "// tag::" + tag + "[]\n", "// end::" + tag + "[]");
-    assertThat(between(chapter, "```java\n", "```")).isEqualTo(test.stripIndent().strip() + "\n");
+      assertThat(quotes.problems()).hasSize(1);
+      assertThat(quotes.problems().get(0)).startsWith("docs/page.md:3: ```java").contains(problem);
+    }
   }
 
-  private static String between(final String text, final String start, final String end) {
-    assertThat(text).containsOnlyOnce(start);
-    final int from = text.indexOf(start) + start.length();
-    return text.substring(from, text.indexOf(end, from));
+  @Test
+  void shouldTellOfARegionThatNobodyQuotes() throws IOException {
+    try (FileSystem files = Jimfs.newFileSystem(Configuration.unix())) {
+      assertThat(quotes(files, "", "").unquoted()).containsExactly("src/Code.java#sum");
+    }
+  }
+
+  private static Quotes quotes(final FileSystem files, final String reference, final String line)
+      throws IOException {
+    final Path root = files.getPath("/project");
+    final String page =
+        """
+        A sum:
+
+        ```java %s
+        int sum(final int a, final int b) {
+          %s
+        }
+        ```
+        """
+            .formatted(reference, line);
+    Files.createDirectories(root.resolve("src"));
+    Files.createDirectories(root.resolve("docs"));
+    Files.writeString(root.resolve("src/Code.java"), SOURCE);
+    Files.writeString(root.resolve("docs/page.md"), page);
+    return new Quotes(root);
   }
 }
