@@ -162,10 +162,8 @@ class FromCDaplTest {
     try (Bed bed = new Bed()) {
       final Evd evd = bed.adapter.createEvd(64, DTO, CONNECTION);
       final Endpoint ep =
-          bed.adapter.createEndpoint(
-              bed.pz, evd, EndpointAttributes.defaults().withMaxIov(1, 2));
-      final Endpoint peer =
-          bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
+          bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults().withMaxIov(1, 2));
+      final Endpoint peer = bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
       final ByteBuffer memory = ByteBuffer.allocateDirect(SIZE);
       // tag::share[]
       final Lmr target = bed.pz.createLmr(memory, LOCAL_WRITE, REMOTE_WRITE);
@@ -209,7 +207,8 @@ class FromCDaplTest {
       try {
         bed.adapter.createPsp(CONN_QUAL, evd);
       } catch (final DatException e) {
-        if (e.type() == ReturnType.INVALID_HANDLE && e.subtype() == ReturnSubtype.INVALID_HANDLE_EVD_CR) {
+        if (e.type() == ReturnType.INVALID_HANDLE
+            && e.subtype() == ReturnSubtype.INVALID_HANDLE_EVD_CR) {
           told.add(Integer.toHexString(e.code()) + ": " + e.getMessage()); // the DAT_RETURN
         }
       }

@@ -27,7 +27,9 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.junit.jupiter.api.Test;
 
-/** What the guide from DiSNI quotes, running: a ping-pong of an active server and a polling client. */
+/**
+ * What the guide from DiSNI quotes, running: a ping-pong of an active server and a polling client.
+ */
 class FromDisniTest {
 
   private static final int SIZE = 64;
@@ -93,6 +95,7 @@ class FromDisniTest {
 
     @Override
     public void close() {
+      servicePoint.close();
       adapter.closeAbruptly(BOUND); // with all sessions that are left
     }
   }

@@ -34,8 +34,7 @@ class FromJucxTest {
       final Evd evd = bed.adapter.createEvd(64, DTO, CONNECTION);
       final Endpoint endpoint =
           bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
-      final Endpoint peer =
-          bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
+      final Endpoint peer = bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
       final Lmr memory = bed.memory;
       final List<String> log = new ArrayList<>();
       bed.connect(endpoint, peer);
@@ -47,8 +46,7 @@ class FromJucxTest {
           event -> log.add("received " + event.transferredLength());
       final Consumer<DtoCompletion> sent = event -> log.add("sent");
       peer.postReceive(segments.clear().add(memory, SIZE, SIZE), 0, received);
-      endpoint.postSend(
-          segments.clear().add(memory, 0, 5), 0, sent, CompletionFlags.DEFAULT);
+      endpoint.postSend(segments.clear().add(memory, 0, 5), 0, sent, CompletionFlags.DEFAULT);
       // end::callbacks[]
 
       bed.until(() -> log.size() == 2);
@@ -84,8 +82,7 @@ class FromJucxTest {
       final Evd evd = bed.adapter.createEvd(64, DTO, CONNECTION);
       final Endpoint endpoint =
           bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
-      final Endpoint peer =
-          bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
+      final Endpoint peer = bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
       final ByteBuffer file = ByteBuffer.allocateDirect(SIZE).put(0, "a file".getBytes(UTF_8));
       final List<String> log = new ArrayList<>();
       bed.connect(endpoint, peer);
