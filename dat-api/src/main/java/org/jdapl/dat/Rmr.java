@@ -17,8 +17,8 @@ public interface Rmr extends DatObject {
     /** Those of all endpoints of its zone. */
     PZ,
     /**
-     * That of the endpoint which bound it. It is bound only when it is not, and the peer may end it
-     * by {@link Endpoint#postSendWithInvalidate}. When the endpoint has ended, or was reset, it can
+     * That of the endpoint which bound it. It is bound only when it is not, and closed only when it
+     * is; the peer may end it by {@link Endpoint#postSendWithInvalidate}. When the endpoint has ended, or was reset, it can
      * only be closed.
      */
     EP
@@ -56,8 +56,8 @@ public interface Rmr extends DatObject {
    *     INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may have: nothing was
    *     posted, post again after a completion.
    * @throws DatException INVALID_STATE with the endpoint's state; or if a bind of this one is open
-   *     at another endpoint, or with scope EP it is bound: unbind it there first. INVALID_HANDLE if
-   *     this or the region is closed, or not of the endpoint's adapter, or (INVALID_HANDLE_EVD_REQUEST)
+   *     at another endpoint; or with scope EP it is bound, unbind it there first, or is not and the
+   *     length is 0. INVALID_HANDLE if this or the region is closed, or not of the endpoint's adapter, or (INVALID_HANDLE_EVD_REQUEST)
    *     the endpoint's EVD for requests does not take {@link EventStream#RMR_BIND}; LENGTH_ERROR if
    *     the part is not inside the region; PROTECTION_VIOLATION if the three are not of one zone;
    *     PRIVILEGES_VIOLATION if the region lacks one of the privileges; INVALID_PARAMETER

@@ -132,6 +132,9 @@ final class RmrImpl extends ObjectBase implements Rmr {
 
   private void checkMayBindAgain(final Incarnation endpoint, final long bytes) {
     final boolean bound = asked != null || unsure || (open == 0 && held != null);
+    if (!bound && bytes == 0) {
+      throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".bind of length 0: it is not bound");
+    }
     if (bound && (bytes > 0 || at != endpoint)) {
       throw Misuse.state(
           ReturnSubtype.NO_SUBTYPE,

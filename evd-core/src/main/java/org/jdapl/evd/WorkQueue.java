@@ -160,7 +160,7 @@ class WorkQueue extends Guard {
       final long cookie,
       final Object context,
       final boolean suppress) {
-    final boolean signaled = !suppress || unsignaled + 1 >= signalInterval;
+    final boolean signaled = isToBeSignaled(suppress);
     final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
@@ -208,7 +208,7 @@ class WorkQueue extends Guard {
       final long cookie,
       final Object context,
       final boolean suppress) {
-    final boolean signaled = !suppress || unsignaled + 1 >= signalInterval;
+    final boolean signaled = isToBeSignaled(suppress);
     final byte flag = suppress ? SUPPRESSED : 0;
     final int slot = fill(DtoOperation.BIND_MW, 0, cookie, context, flag);
     clearLmrs(slot);
@@ -250,6 +250,11 @@ class WorkQueue extends Guard {
       }
     }
     return errno;
+  }
+
+  /** Slots are free again by completions only, so now and then there must be one. */
+  private boolean isToBeSignaled(final boolean suppress) {
+    return !suppress || unsignaled + 1 >= signalInterval;
   }
 
   private int fill(

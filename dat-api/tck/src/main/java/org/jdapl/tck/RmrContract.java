@@ -352,7 +352,10 @@ public abstract class RmrContract extends Contract {
     unbind(rmr, side);
     bind(rmr, side, BOTH);
     unbind(rmr, side);
-    unbind(rmr, side);
+    refused(
+        ReturnType.INVALID_STATE,
+        "an unbind of a window that is not bound",
+        () -> rmr.bind(null, 0, 0, Set.of(), side.endpoint, 1, null, 0));
 
     reaches(pair, side.lmr.rmrContext(), side.lmr.address());
   }

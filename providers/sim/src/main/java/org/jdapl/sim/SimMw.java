@@ -65,8 +65,9 @@ final class SimMw extends SimObject implements MemoryWindow {
       return WcStatus.MW_BIND_ERR;
     }
     if (bytes == 0) {
+      final boolean may = type == MwType.TYPE_1 || region != null;
       unbind();
-      return WcStatus.SUCCESS;
+      return may ? WcStatus.SUCCESS : WcStatus.MW_BIND_ERR;
     }
     final boolean willWrite = access.contains(Access.REMOTE_WRITE);
     final boolean willChange = access.contains(Access.REMOTE_ATOMIC);
