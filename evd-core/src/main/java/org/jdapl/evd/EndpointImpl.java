@@ -414,16 +414,15 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    final String call = rmr.name() + ".bind";
     if (privileges == null
         || privileges.contains(Privilege.LOCAL_READ)
         || privileges.contains(Privilege.LOCAL_WRITE)) {
       throw Misuse.argument(
-          4, call + ": privileges " + privileges + "; a peer is given REMOTE ones only");
+          4, rmr.name() + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
     }
     checkFlags(DtoOperation.BIND_MW, flags, 8);
     final Incarnation incarnation = now;
-    incarnation.checkTakesBinds(call);
+    incarnation.checkTakesBinds(rmr);
     final WorkQueue requests = incarnation.requests();
     requests.lock();
     try {
@@ -432,7 +431,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
       final LmrImpl region =
-          length == 0 ? null : region(incarnation, lmr, offset, length, privileges, call);
+          length == 0 ? null : region(incarnation, lmr, offset, length, privileges, rmr);
       final BindRequest bind = requests.bindRequest();
       bind.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
       bind.window = rmr.window();
@@ -450,7 +449,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
           context,
           (flags & CompletionFlags.SUPPRESS) != 0);
     } catch (final VerbsException e) {
-      throw Misuse.failed(call, e);
+      throw Misuse.failed(rmr.name() + ".bind", e);
     } finally {
       requests.unlock();
     }
@@ -462,15 +461,15 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long offset,
       final long length,
       final Set<Privilege> privileges,
-      final String call) {
+      final RmrImpl rmr) {
     if (!(lmr instanceof LmrImpl region) || region.ia() != incarnation.ia()) {
       throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_LMR, call + ": " + lmr + " is not a region of the adapter");
+          ReturnSubtype.INVALID_HANDLE_LMR, rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
     }
-    region.checkUse(incarnation.pz(), offset, length, null, call);
+    region.checkUse(incarnation.pz(), offset, length, null, rmr.name());
     for (final Privilege privilege : PRIVILEGES) {
       if (privileges.contains(privilege)) {
-        region.checkUse(incarnation.pz(), offset, length, privilege, call);
+        region.checkUse(incarnation.pz(), offset, length, privilege, rmr.name());
       }
     }
     return region;

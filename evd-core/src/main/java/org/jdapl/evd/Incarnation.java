@@ -301,12 +301,12 @@ final class Incarnation implements EndpointTable.Owner {
   }
 
   /** Its completions of binds go to the EVD of its requests, which must want them. */
-  void checkTakesBinds(final String call) {
+  void checkTakesBinds(final RmrImpl rmr) {
     if (!requestEvd.takes(EventStream.RMR_BIND)) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_EVD_REQUEST,
-          call
-              + ": "
+          rmr.name()
+              + ".bind: "
               + requestEvd
               + ", the EVD for requests of "
               + endpoint

@@ -109,6 +109,7 @@ class MisuseTest extends Bed {
     bind.window = window;
     bind.region = a.mr;
     bind.address = a.mr.address();
+    bind.length = 8;
     assertThat(b.qp.postBind(bind)).isEqualTo(VerbsException.EINVAL);
     bind.region = b.mr;
     assertThat(b.qp.postBind(bind)).as("outside").isEqualTo(VerbsException.EINVAL);
