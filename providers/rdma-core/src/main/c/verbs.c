@@ -66,6 +66,7 @@ NATIVE(jintArray, layout) {
       offsetof(struct async_record, token),
       offsetof(struct async_record, type),
       offsetof(struct async_record, port),
+      offsetof(struct ibv_device_attr, device_cap_flags),
   };
   const jintArray array = (*env)->NewIntArray(env, COUNT(values));
   if (array) (*env)->SetIntArrayRegion(env, array, 0, COUNT(values), values);
@@ -135,8 +136,8 @@ NATIVE(jint, mr_lkey, jlong mr) { return (jint)POINTER(struct ibv_mr, mr)->lkey;
 
 NATIVE(jint, mr_rkey, jlong mr) { return (jint)POINTER(struct ibv_mr, mr)->rkey; }
 
-NATIVE(jlong, alloc_mw, jlong pd) {
-  return pointer_or_errno(ibv_alloc_mw(POINTER(struct ibv_pd, pd), IBV_MW_TYPE_1));
+NATIVE(jlong, alloc_mw, jlong pd, jint type) {
+  return pointer_or_errno(ibv_alloc_mw(POINTER(struct ibv_pd, pd), (enum ibv_mw_type)type));
 }
 
 NATIVE(jint, dealloc_mw, jlong mw) { return negative_errno(ibv_dealloc_mw(POINTER(struct ibv_mw, mw))); }
@@ -150,6 +151,29 @@ NATIVE(jint, bind_mw, jlong qp, jlong mw, jlong mr, jlong start, jlong length, j
   bind.bind_info.length = (uint64_t)length;
   bind.bind_info.mw_access_flags = (unsigned int)access;
   return negative_errno(ibv_bind_mw(POINTER(struct ibv_qp, qp), POINTER(struct ibv_mw, mw), &bind));
+}
+
+/* A window of type 2 is bound, and closed, by requests like others; it is for the caller to choose its next key. */
+NATIVE(jint, bind_mw2, jlong qp, jlong mw, jlong mr, jlong start, jlong length, jint access, jlong wr_id, jint flags) {
+  struct ibv_mw *const window = POINTER(struct ibv_mw, mw);
+  struct ibv_send_wr request = {.wr_id = (uint64_t)wr_id, .send_flags = (unsigned int)flags}, *refused;
+  uint32_t key = window->rkey;
+  if (length) {
+    key = ibv_inc_rkey(key);
+    request.opcode = IBV_WR_BIND_MW;
+    request.bind_mw.mw = window;
+    request.bind_mw.rkey = key;
+    request.bind_mw.bind_info.mr = POINTER(struct ibv_mr, mr);
+    request.bind_mw.bind_info.addr = (uint64_t)start;
+    request.bind_mw.bind_info.length = (uint64_t)length;
+    request.bind_mw.bind_info.mw_access_flags = (unsigned int)access;
+  } else {
+    request.opcode = IBV_WR_LOCAL_INV;
+    request.invalidate_rkey = key;
+  }
+  const jint result = negative_errno(ibv_post_send(POINTER(struct ibv_qp, qp), &request, &refused));
+  if (!result) window->rkey = key;
+  return result;
 }
 
 /* Completion queues. */
@@ -355,10 +379,11 @@ static const JNINativeMethod METHODS[] = {
     METHOD("deregMr", "(J)I", dereg_mr),
     METHOD("mrLkey", "(J)I", mr_lkey),
     METHOD("mrRkey", "(J)I", mr_rkey),
-    METHOD("allocMw", "(J)J", alloc_mw),
+    METHOD("allocMw", "(JI)J", alloc_mw),
     METHOD("deallocMw", "(J)I", dealloc_mw),
     METHOD("mwRkey", "(J)I", mw_rkey),
     METHOD("bindMw", "(JJJJJIJI)I", bind_mw),
+    METHOD("bindMw2", "(JJJJJIJI)I", bind_mw2),
     METHOD("createCompChannel", "(J)J", create_comp_channel),
     METHOD("destroyCompChannel", "(J)I", destroy_comp_channel),
     METHOD("compChannelFd", "(J)I", comp_channel_fd),
@@ -390,13 +415,17 @@ jint register_verbs(JNIEnv *env) {
 /* Numbers that Java writes and reads as they are. */
 _Static_assert(IBV_WR_RDMA_WRITE == 0 && IBV_WR_RDMA_WRITE_WITH_IMM == 1 && IBV_WR_SEND == 2 &&
                    IBV_WR_SEND_WITH_IMM == 3 && IBV_WR_RDMA_READ == 4 && IBV_WR_ATOMIC_CMP_AND_SWP == 5 &&
-                   IBV_WR_ATOMIC_FETCH_AND_ADD == 6,
-               "RdmaQp.java");
+                   IBV_WR_ATOMIC_FETCH_AND_ADD == 6 && IBV_WR_SEND_WITH_INV == 9 &&
+                   offsetof(struct ibv_send_wr, imm_data) == offsetof(struct ibv_send_wr, invalidate_rkey),
+               "SendArea.java");
+_Static_assert(IBV_MW_TYPE_1 == 1 && IBV_MW_TYPE_2 == 2, "RdmaMw.java");
+_Static_assert(IBV_DEVICE_MEM_WINDOW_TYPE_2A == 1 << 23 && IBV_DEVICE_MEM_WINDOW_TYPE_2B == 1 << 24, "RdmaDevice.java");
 _Static_assert(IBV_SEND_FENCE == 1 && IBV_SEND_SIGNALED == 2 && IBV_SEND_SOLICITED == 4 && IBV_SEND_INLINE == 8,
                "RdmaQp.java");
 _Static_assert(IBV_WC_SEND == 0 && IBV_WC_RDMA_WRITE == 1 && IBV_WC_RDMA_READ == 2 && IBV_WC_COMP_SWAP == 3 &&
-                   IBV_WC_FETCH_ADD == 4 && IBV_WC_BIND_MW == 5 && IBV_WC_RECV == 128 &&
-                   IBV_WC_RECV_RDMA_WITH_IMM == 129 && IBV_WC_WITH_IMM == 2,
+                   IBV_WC_FETCH_ADD == 4 && IBV_WC_BIND_MW == 5 && IBV_WC_LOCAL_INV == 6 && IBV_WC_RECV == 128 &&
+                   IBV_WC_RECV_RDMA_WITH_IMM == 129 && IBV_WC_WITH_IMM == 2 && IBV_WC_WITH_INV == 8 &&
+                   offsetof(struct ibv_wc, imm_data) == offsetof(struct ibv_wc, invalidated_rkey),
                "RdmaCq.java");
 _Static_assert(IBV_ACCESS_LOCAL_WRITE == 1 && IBV_ACCESS_REMOTE_WRITE == 2 && IBV_ACCESS_REMOTE_READ == 4 &&
                    IBV_ACCESS_REMOTE_ATOMIC == 8 && IBV_ACCESS_MW_BIND == 16,

@@ -204,7 +204,7 @@ static struct events async_events;
 
 /* What a device may have, or not. */
 static struct {
-  int vendor, srqs, windows, atomics, inline_data;
+  int vendor, srqs, windows, windows_2, atomics, inline_data;
 } has;
 
 static void async_add(enum ibv_event_type type, void *element, int port) {
@@ -254,6 +254,7 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   attr->max_srq_wr = has.srqs ? 4096 : 0;
   attr->max_srq_sge = has.srqs ? 8 : 0;
   attr->max_mw = has.windows;
+  attr->device_cap_flags = has.windows_2 ? IBV_DEVICE_MEM_WINDOW_TYPE_2B : 0;
   return 0;
 }
 
@@ -295,6 +296,7 @@ struct fake_mw {
   struct fake_mr *mr;
   uint64_t addr, length;
   unsigned int access;
+  struct ibv_qp *qp; /* of type 2: the one it is bound at */
 };
 
 static struct fake_mr *regions[KEYS];
@@ -353,7 +355,7 @@ EXPORT int ibv_dereg_mr(struct ibv_mr *mr) {
 
 static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type) {
   OR_NULL;
-  if (!has.windows) {
+  if (!has.windows || (type == IBV_MW_TYPE_2 && !has.windows_2)) {
     errno = EOPNOTSUPP;
     return NULL;
   }
@@ -372,6 +374,15 @@ static int dealloc_mw(struct ibv_mw *mw) {
   return 0;
 }
 
+/* Ends a window of type 2 that a queue pair has bound; not 0 if there is none. */
+static int invalidate(struct ibv_qp *qp, uint32_t rkey) {
+  struct fake_mw *const mw = windows[rkey % KEYS];
+  if (!mw || mw->mw.rkey != rkey || !mw->mr || mw->qp != qp) return -1;
+  mw->mr = NULL;
+  mw->qp = NULL;
+  return 0;
+}
+
 static void *local(struct ibv_pd *pd, const struct ibv_sge *sge, int access) {
   struct fake_mr *const mr = regions[sge->lkey % KEYS];
   if (!mr || mr->mr.lkey != sge->lkey || mr->mr.pd != pd || (mr->access & access) != access) return NULL;
@@ -380,7 +391,8 @@ static void *local(struct ibv_pd *pd, const struct ibv_sge *sge, int access) {
   return (void *)(uintptr_t)sge->addr;
 }
 
-static void *remote(struct ibv_pd *pd, uint32_t rkey, uint64_t addr, uint64_t length, int access) {
+static void *remote(struct ibv_qp *qp, uint32_t rkey, uint64_t addr, uint64_t length, int access) {
+  struct ibv_pd *const pd = qp->pd;
   struct fake_mr *const mr = regions[rkey % KEYS];
   struct fake_mw *const mw = windows[rkey % KEYS];
   uint64_t start, size;
@@ -389,7 +401,7 @@ static void *remote(struct ibv_pd *pd, uint32_t rkey, uint64_t addr, uint64_t le
     start = (uint64_t)(uintptr_t)mr->mr.addr;
     size = mr->mr.length;
   } else if (mw && mw->mw.rkey == rkey && mw->mr) {
-    if (mw->mw.pd != pd || !(mw->access & (unsigned int)access)) return NULL;
+    if (mw->mw.pd != pd || (mw->qp && mw->qp != qp) || !(mw->access & (unsigned int)access)) return NULL;
     start = mw->addr;
     size = mw->length;
   } else {
@@ -663,6 +675,10 @@ static void complete(struct ibv_cq *cq, struct fake_qp *qp, uint64_t wr_id, enum
     wc.opcode = opcode;
     wc.byte_len = length;
   }
+  if (from && !status && opcode == IBV_WC_RECV && from->opcode == IBV_WR_SEND_WITH_INV) {
+    wc.wc_flags = IBV_WC_WITH_INV;
+    wc.invalidated_rkey = from->invalidate_rkey;
+  }
   if (from && !status && (from->opcode == IBV_WR_SEND_WITH_IMM || from->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)) {
     wc.wc_flags = IBV_WC_WITH_IMM;
     wc.imm_data = from->imm_data;
@@ -734,7 +750,7 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
       !peer ? NULL : peer->qp.srq ? &((struct fake_srq *)peer->qp.srq)->ring : &peer->recvs;
   struct wqe *const recv = recvs ? ring_first(recvs) : NULL;
   const int takes = wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM ||
-                    wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+                    wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (!status && takes && !recv) status = -1;
   int access = 0;
   switch (wr->opcode) {
@@ -762,7 +778,7 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
   uint8_t *memory = NULL;
   if (!status && access && length) {
     const int atomic = access == IBV_ACCESS_REMOTE_ATOMIC;
-    memory = remote(peer->qp.pd, atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey,
+    memory = remote(&peer->qp, atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey,
                     atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr, length, access);
     if (!memory) {
       async_add(IBV_EVENT_QP_ACCESS_ERR, peer, 0);
@@ -793,6 +809,13 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
     if (*opcode != IBV_WC_RDMA_WRITE && copy(qp->qp.pd, wqe->sge, wqe->num_sge, flat, length, 1))
       status = IBV_WC_LOC_PROT_ERR;
   }
+  if (!status && wr->opcode == IBV_WR_SEND_WITH_INV && invalidate(&peer->qp, wr->invalidate_rkey)) {
+    complete(peer->qp.recv_cq, peer, recv->wr_id, IBV_WC_LOC_ACCESS_ERR, IBV_WC_RECV, 0, NULL, 0);
+    ring_take(recvs);
+    async_add(IBV_EVENT_QP_ACCESS_ERR, peer, 0);
+    to_error(peer);
+    status = IBV_WC_REM_ACCESS_ERR;
+  }
   if (!status && takes) {
     struct ibv_pd *const pd = peer->qp.srq ? peer->qp.srq->pd : peer->qp.pd;
     const int write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -814,6 +837,23 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
   return status;
 }
 
+/* Carries a bind or an invalidation of a window of type 2 out. */
+static int bind_2(struct fake_qp *qp, const struct ibv_send_wr *wr) {
+  if (wr->opcode == IBV_WR_LOCAL_INV) return invalidate(&qp->qp, wr->invalidate_rkey);
+  struct fake_mw *const mw = (struct fake_mw *)wr->bind_mw.mw;
+  struct fake_mr *const mr = (struct fake_mr *)wr->bind_mw.bind_info.mr;
+  if (mw->mw.type != IBV_MW_TYPE_2 || mw->mr || mr->mr.pd != mw->mw.pd || !(mr->access & IBV_ACCESS_MW_BIND)) return -1;
+  for (int i = 0; i < KEYS; i++)
+    if (windows[i] == mw) windows[i] = NULL;
+  windows[wr->bind_mw.rkey % KEYS] = mw;
+  mw->mr = mr;
+  mw->addr = wr->bind_mw.bind_info.addr;
+  mw->length = wr->bind_mw.bind_info.length;
+  mw->access = wr->bind_mw.bind_info.mw_access_flags;
+  mw->qp = &qp->qp;
+  return 0;
+}
+
 /* Carries out what can be. */
 static void run(struct fake_qp *qp) {
   struct wqe *wqe;
@@ -824,7 +864,13 @@ static void run(struct fake_qp *qp) {
       ring_take(&qp->sends);
       continue;
     }
-    const int status = transfer(qp, wqe, &opcode);
+    int status;
+    if (wqe->send.opcode == IBV_WR_BIND_MW || wqe->send.opcode == IBV_WR_LOCAL_INV) {
+      opcode = wqe->send.opcode == IBV_WR_BIND_MW ? IBV_WC_BIND_MW : IBV_WC_LOCAL_INV;
+      status = bind_2(qp, &wqe->send) ? IBV_WC_MW_BIND_ERR : 0;
+    } else {
+      status = transfer(qp, wqe, &opcode);
+    }
     if (status < 0) return;
     const struct wqe done = *wqe;
     ring_take(&qp->sends);
@@ -956,7 +1002,8 @@ static int bind_mw(struct ibv_qp *of, struct ibv_mw *window, struct ibv_mw_bind 
   struct fake_mw *const mw = (struct fake_mw *)window;
   struct wqe *const wqe = ring_add(&qp->sends);
   if (!wqe) return ENOMEM;
-  if (!(((struct fake_mr *)bind->bind_info.mr)->access & IBV_ACCESS_MW_BIND)) return EPERM;
+  if (window->type != IBV_MW_TYPE_1) return EINVAL;
+  if (bind->bind_info.length && !(((struct fake_mr *)bind->bind_info.mr)->access & IBV_ACCESS_MW_BIND)) return EPERM;
   memset(wqe, 0, sizeof *wqe);
   wqe->wr_id = bind->wr_id;
   wqe->send.opcode = (enum ibv_wr_opcode)-1;
@@ -1357,6 +1404,7 @@ static void have_all(void) {
   strcpy(device.name, "fake0");
   has.vendor = 0;
   has.srqs = has.windows = 100;
+  has.windows_2 = 1;
   has.atomics = 1;
   has.inline_data = INLINE;
 }
@@ -1464,6 +1512,7 @@ CONTROL(void, limit, jint srqs, jint mws, jboolean atomics, jint inline_data) {
   LOCKED;
   has.srqs = srqs;
   has.windows = mws;
+  has.windows_2 = mws > 1;
   has.atomics = atomics;
   has.inline_data = inline_data;
 }

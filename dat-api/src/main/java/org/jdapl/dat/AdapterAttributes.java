@@ -19,6 +19,7 @@ import java.net.InetAddress;
  *     its own.
  * @param maxEvdLength how long an EVD may be (max_evd_qlen).
  * @param maxLmrs memory regions.
+ * @param maxRmrs remote memory regions; 0 if there are none (max_rmrs).
  * @param maxPzs protection zones.
  * @param maxMessageBytes bytes of a message (max_message_size) or an RDMA transfer (max_rdma_size).
  * @param maxSrqs shared receive queues; 0 if there are none.
@@ -41,6 +42,7 @@ public record AdapterAttributes(
     int maxEvds,
     int maxEvdLength,
     int maxLmrs,
+    int maxRmrs,
     int maxPzs,
     long maxMessageBytes,
     int maxSrqs,

@@ -46,6 +46,14 @@ public interface DtoCompletion extends Event {
   long transferredLength();
 
   /**
+   * The context that the peer's message ended, by {@link Endpoint#postSendWithInvalidate}.
+   *
+   * @return the context of a bind of one of this side's remote memory regions; 0 unless {@link
+   *     #operation} is RECEIVE_WITH_INVALIDATE.
+   */
+  int rmrContext();
+
+  /**
    * The provider's own error code.
    *
    * @return the code; 0 with a success.

@@ -9,7 +9,11 @@ public enum DtoOperation {
   /** An RDMA read. */
   RDMA_READ(2),
   /** A receive. */
-  RECEIVE(3);
+  RECEIVE(3),
+  /** A receive whose message ended a remote memory region, see {@link DtoCompletion#rmrContext}. */
+  RECEIVE_WITH_INVALIDATE(4),
+  /** A bind; its completion is a {@link RmrBindCompletion}. */
+  BIND_MW(5);
 
   private final int number;
 

@@ -113,6 +113,40 @@ public interface Endpoint extends DatObject {
   Outcome postSend(Segments segments, long cookie, Object context, int flags);
 
   /**
+   * Posts a send of one segment that ends a window of the peer (dat_ep_post_send_with_invalidate):
+   * a remote memory region of scope EP, bound at the peer's endpoint. The peer gets a completion of
+   * RECEIVE_WITH_INVALIDATE with its context. If it has no such window, the connection breaks: this
+   * request ends in ERR_REMOTE_ACCESS.
+   *
+   * @param lmr the memory to send.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much, in bytes.
+   * @param rmrContext the context of the peer's window.
+   * @param cookie comes back in the completion.
+   * @return as {@link #postSend(Lmr, long, long, long)}.
+   * @throws DatException as {@link #postSend(Lmr, long, long, long)}; MODEL_NOT_SUPPORTED if the
+   *     device cannot.
+   */
+  Outcome postSendWithInvalidate(
+      Lmr lmr, long offset, long length, int rmrContext, long cookie);
+
+  /**
+   * Posts a send that ends a window of the peer (dat_ep_post_send_with_invalidate); else as {@link
+   * #postSendWithInvalidate(Lmr, long, long, int, long)}.
+   *
+   * @param segments the memory to send; may be used again when this returned.
+   * @param rmrContext the context of the peer's window.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     endpoint was created for, or the flags are not legal here.
+   */
+  Outcome postSendWithInvalidate(
+      Segments segments, int rmrContext, long cookie, Object context, int flags);
+
+  /**
    * Posts a receive of one segment (dat_ep_post_recv). Valid in every state; in DISCONNECTED it is
    * flushed.
    *
@@ -212,6 +246,36 @@ public interface Endpoint extends DatObject {
    */
   Outcome postRdmaRead(
       Segments segments,
+      int rmrContext,
+      long remoteAddress,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
+   * Posts an RDMA read into a window (dat_ep_post_rdma_read_to_rmr); else as {@link
+   * #postRdmaRead(Lmr, long, long, int, long, long)}.
+   *
+   * @param rmr the window to read into, of this side: bound, at this endpoint if its scope is EP,
+   *     and with REMOTE_WRITE.
+   * @param offset where it starts in the window, in bytes.
+   * @param length how much, in bytes.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags SUPPRESS and BARRIER_FENCE of {@link CompletionFlags}.
+   * @return as {@link #postSend(Lmr, long, long, long)}.
+   * @throws DatException INVALID_STATE with the state, or if the window is not bound;
+   *     INVALID_HANDLE if the window or its region is closed; LENGTH_ERROR if the part is not inside
+   *     the window; PROTECTION_VIOLATION if the window is of another zone or another endpoint;
+   *     PRIVILEGES_VIOLATION if it lacks REMOTE_WRITE; INVALID_PARAMETER (INVALID_ARG8) if the flags
+   *     are not legal here.
+   */
+  Outcome postRdmaReadToRmr(
+      Rmr rmr,
+      long offset,
+      long length,
       int rmrContext,
       long remoteAddress,
       long cookie,

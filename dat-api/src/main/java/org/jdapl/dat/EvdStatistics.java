@@ -23,6 +23,13 @@ public interface EvdStatistics {
   long completions();
 
   /**
+   * Completions of binds handed out.
+   *
+   * @return how many.
+   */
+  long binds();
+
+  /**
    * Connection events handed out.
    *
    * @return how many.
@@ -56,7 +63,7 @@ public interface EvdStatistics {
    * @return the sum over the streams.
    */
   default long events() {
-    return completions() + connections() + requests() + software() + async();
+    return completions() + binds() + connections() + requests() + software() + async();
   }
 
   /**

@@ -20,6 +20,15 @@ public interface EventHandler {
   }
 
   /**
+   * A bind of a remote memory region completed.
+   *
+   * @param event valid until the method returns.
+   */
+  default void onRmrBind(final RmrBindCompletion event) {
+    onEvent(event);
+  }
+
+  /**
    * Something happened to a connection.
    *
    * @param event valid until the method returns.

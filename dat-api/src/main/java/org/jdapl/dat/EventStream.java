@@ -10,6 +10,8 @@ public enum EventStream {
   DTO(0x020),
   /** What happens to connections of endpoints. */
   CONNECTION(0x040),
+  /** Completions of binds of remote memory regions. */
+  RMR_BIND(0x080),
   /** Errors that belong to no request. */
   ASYNC(0x100);
 

@@ -16,7 +16,7 @@ public enum HandleType {
   PSP(5),
   /** A {@link ProtectionZone}. */
   PZ(6),
-  /** A remote memory region; none in this version. */
+  /** A {@link Rmr}. */
   RMR(7),
   /** A {@link ReservedServicePoint}. */
   RSP(8),

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
  * @param cnos CNOs of the adapter.
  * @param protectionZones protection zones of the adapter.
  * @param lmrs memory regions of the adapter.
+ * @param rmrs remote memory regions of the adapter.
  * @param sharedReceiveQueues shared receive queues of the adapter.
  * @param endpoints endpoints of the adapter.
  * @param servicePoints service points of the adapter.
@@ -25,6 +26,7 @@ public record ObjectCounts(
     int cnos,
     int protectionZones,
     int lmrs,
+    int rmrs,
     int sharedReceiveQueues,
     int endpoints,
     int servicePoints,
@@ -43,6 +45,7 @@ public record ObjectCounts(
       cnos,
       protectionZones,
       lmrs,
+      rmrs,
       sharedReceiveQueues,
       endpoints,
       servicePoints,
@@ -55,6 +58,7 @@ public record ObjectCounts(
             "CNOs",
             "protection zones",
             "memory regions",
+            "remote memory regions",
             "shared receive queues",
             "endpoints",
             "service points",

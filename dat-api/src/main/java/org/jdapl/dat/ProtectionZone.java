@@ -19,10 +19,29 @@ public interface ProtectionZone extends DatObject {
   Lmr createLmr(ByteBuffer buffer, Privilege... privileges);
 
   /**
+   * Creates a remote memory region for the peers of all endpoints of the zone (dat_rmr_create). It
+   * is not bound.
+   *
+   * @return the remote memory region, of scope PZ.
+   * @throws DatException MODEL_NOT_SUPPORTED if the device has none; INSUFFICIENT_RESOURCES if it
+   *     has no room; INVALID_HANDLE if closed.
+   */
+  Rmr createRmr();
+
+  /**
+   * Creates a remote memory region for the peer of one endpoint at a time (dat_rmr_create_for_ep),
+   * which may end it. It is not bound.
+   *
+   * @return the remote memory region, of scope EP.
+   * @throws DatException as {@link #createRmr}.
+   */
+  Rmr createRmrForEndpoint();
+
+  /**
    * Closes the zone (dat_pz_free).
    *
    * @throws DatException INVALID_STATE (PZ_IN_USE) while endpoints, shared receive queues or
-   *     regions belong to it.
+   *     regions, local or remote, belong to it.
    */
   @Override
   void close();

@@ -16,6 +16,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   private DtoStatus status;
   private long length;
   private int vendorError;
+  private int rmrContext;
 
   CompletionView() {
     super(EventStream.DTO, null);
@@ -36,6 +37,13 @@ final class CompletionView extends EventBase implements DtoCompletion {
     status = how;
     length = transferred;
     vendorError = vendor;
+    rmrContext = 0;
+  }
+
+  /** It is of a receive whose message ended a window. */
+  void setInvalidated(final int ended) {
+    operation = DtoOperation.RECEIVE_WITH_INVALIDATE;
+    rmrContext = ended;
   }
 
   @Override
@@ -80,6 +88,12 @@ final class CompletionView extends EventBase implements DtoCompletion {
   }
 
   @Override
+  public int rmrContext() {
+    assert isLive();
+    return rmrContext;
+  }
+
+  @Override
   public int vendorError() {
     assert isLive();
     return vendorError;
@@ -89,6 +103,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   public DtoCompletion copy() {
     final CompletionView copy = new CompletionView();
     copy.set(incarnation, operation, cookie, context, status, length, vendorError);
+    copy.rmrContext = rmrContext;
     return copied(copy);
   }
 

@@ -13,35 +13,36 @@ final class Counters {
   static final int REQUESTS = 2;
   static final int SOFTWARE = 3;
   static final int ASYNC = 4;
-  static final int DEQUEUED = 5;
-  static final int SUPPRESSED = 6;
-  static final int DROPPED = 7;
-  static final int UPCALLS = 8;
-  static final int PROVIDER_CALLS = 9;
-  static final int ARMS = 10;
-  static final int SPURIOUS = 11;
-  static final int RESCUED = 12;
-  static final int OVERDUE_ENDS = 13;
-  static final int MOST_IN_LANE = 14;
-  static final int MOST_COMPLETIONS = 15;
+  static final int BINDS = 5;
+  static final int DEQUEUED = 6;
+  static final int SUPPRESSED = 7;
+  static final int DROPPED = 8;
+  static final int UPCALLS = 9;
+  static final int PROVIDER_CALLS = 10;
+  static final int ARMS = 11;
+  static final int SPURIOUS = 12;
+  static final int RESCUED = 13;
+  static final int OVERDUE_ENDS = 14;
+  static final int MOST_IN_LANE = 15;
+  static final int MOST_COMPLETIONS = 16;
 
   // Outside of turns too.
-  static final int EMPTY_TURNS = 16;
-  static final int DROPPED_UPCALLS = 17;
-  static final int FAILURES = 18;
-  static final int ERROR_HANDLER_FAILURES = 19;
-  static final int UNHANDLED = 20;
-  static final int WAKES = 21;
-  static final int SLOW_TURNS = 22;
-  static final int SLOW_TURN_WARNINGS = 23;
-  static final int LONGEST_TURN = 24;
-  static final int POLL_FAULTS = 25;
-  static final int FLUSH_FAULTS = 26;
-  static final int DRAIN_FAULTS = 27;
-  static final int CLOSE_FAULTS = 28;
-  static final int CONNECTION_FAULTS = 29;
+  static final int EMPTY_TURNS = 17;
+  static final int DROPPED_UPCALLS = 18;
+  static final int FAILURES = 19;
+  static final int ERROR_HANDLER_FAILURES = 20;
+  static final int UNHANDLED = 21;
+  static final int WAKES = 22;
+  static final int SLOW_TURNS = 23;
+  static final int SLOW_TURN_WARNINGS = 24;
+  static final int LONGEST_TURN = 25;
+  static final int POLL_FAULTS = 26;
+  static final int FLUSH_FAULTS = 27;
+  static final int DRAIN_FAULTS = 28;
+  static final int CLOSE_FAULTS = 29;
+  static final int CONNECTION_FAULTS = 30;
 
-  private static final int COUNT = 30;
+  private static final int COUNT = 31;
 
   private final AtomicLongArray values = new AtomicLongArray(COUNT);
 

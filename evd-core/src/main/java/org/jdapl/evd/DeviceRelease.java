@@ -74,6 +74,11 @@ final class DeviceRelease {
       }
     }
     for (final DatObject object : objects) {
+      if (object instanceof RmrImpl rmr) {
+        call(rmr::closeAbruptly);
+      }
+    }
+    for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
         callOrLeave(lmr::closeAbruptly);
       }

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jdapl.dat.CompletionFlags;
@@ -19,8 +20,10 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
 import org.jdapl.evd.EndpointStates.Trigger;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -34,6 +37,8 @@ import org.jdapl.verbs.WrOpcode;
 final class EndpointImpl extends ObjectBase implements Endpoint {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
+
+  private static final Privilege[] PRIVILEGES = Privilege.values();
 
   private final IaImpl ia;
 
@@ -243,6 +248,28 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
         flags);
   }
 
+  @Override
+  public Outcome postSendWithInvalidate(
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final int rmrContext,
+      final long cookie) {
+    return request(
+        DtoOperation.SEND, true, lmr, offset, length, null, rmrContext, 0, cookie, null, 0);
+  }
+
+  @Override
+  public Outcome postSendWithInvalidate(
+      final Segments segments,
+      final int rmrContext,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    return request(
+        DtoOperation.SEND, true, null, 0, 0, segments, rmrContext, 0, cookie, context, flags);
+  }
+
   private Outcome request(
       final DtoOperation operation,
       final Lmr lmr,
@@ -254,7 +281,33 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    checkFlags(operation, flags);
+    return request(
+        operation,
+        false,
+        lmr,
+        offset,
+        length,
+        segments,
+        rmrContext,
+        remoteAddress,
+        cookie,
+        context,
+        flags);
+  }
+
+  private Outcome request(
+      final DtoOperation operation,
+      final boolean invalidate,
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    checkFlags(operation, flags, invalidate ? 5 : flagsArgument(operation));
     final Incarnation incarnation = now;
     final WorkQueue requests = incarnation.requests();
     final Privilege need =
@@ -268,26 +321,185 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final SendRequest send = requests.sendRequest();
       final Segments list = segments == null ? requests.single(lmr, offset, length) : segments;
       final long total = requests.use(incarnation.pz(), list, send, need, name);
-      send.opcode = opcode(operation);
-      send.solicited = (flags & CompletionFlags.SOLICITED_WAIT) != 0;
-      send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
+      send.opcode = invalidate ? WrOpcode.SEND_WITH_INV : opcode(operation);
+      send.invalidateRkey = rmrContext;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
-      final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
-      int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
-      if (errno == VerbsException.EINVAL
-          && incarnation.connection().state() == EndpointState.DISCONNECTED) {
-        incarnation
-            .qp()
-            .modifyToError(); // it ended before it was connected; what is posted now is flushed
-        errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
-      }
-      return outcome(errno, operation);
+      return post(incarnation, operation, total, cookie, context, flags);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of " + operation, e);
     } finally {
       requests.unlock();
     }
+  }
+
+  /** Posts the request that was filled in. Under the guard. */
+  private Outcome post(
+      final Incarnation incarnation,
+      final DtoOperation operation,
+      final long total,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    final WorkQueue requests = incarnation.requests();
+    final SendRequest send = requests.sendRequest();
+    send.solicited = (flags & CompletionFlags.SOLICITED_WAIT) != 0;
+    send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
+    final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
+    int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+    if (isToBeFlushed(errno, incarnation)) {
+      errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+    }
+    return outcome(errno, operation);
+  }
+
+  /** Whether it ended before it was connected; what is posted from now on is flushed. */
+  private static boolean isToBeFlushed(final int errno, final Incarnation incarnation) {
+    if (errno != VerbsException.EINVAL
+        || incarnation.connection().state() != EndpointState.DISCONNECTED) {
+      return false;
+    }
+    incarnation.qp().modifyToError();
+    return true;
+  }
+
+  @Override
+  public Outcome postRdmaReadToRmr(
+      final Rmr rmr,
+      final long offset,
+      final long length,
+      final int rmrContext,
+      final long remoteAddress,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    checkFlags(DtoOperation.RDMA_READ, flags, 8);
+    if (!(rmr instanceof RmrImpl into) || into.ia() != ia) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_RMR,
+          name + ".postRdmaReadToRmr: " + rmr + " is not a remote memory region of " + ia);
+    }
+    final Incarnation incarnation = now;
+    final WorkQueue requests = incarnation.requests();
+    requests.lock();
+    try {
+      checkMayPost(incarnation, DtoOperation.RDMA_READ);
+      if (requests.isFull()) {
+        return Outcome.INSUFFICIENT_RESOURCES;
+      }
+      final long start = into.checkRead(incarnation, offset, length, name);
+      final Segments list = requests.single(into.lmr(), start + offset, length);
+      final SendRequest send = requests.sendRequest();
+      final long total =
+          requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
+      send.opcode = WrOpcode.RDMA_READ;
+      send.rkey = rmrContext;
+      send.remoteAddress = remoteAddress;
+      return post(incarnation, DtoOperation.RDMA_READ, total, cookie, context, flags);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".postRdmaReadToRmr", e);
+    } finally {
+      requests.unlock();
+    }
+  }
+
+  /** Posts a bind; of one window one thread at a time. */
+  Outcome bind(
+      final RmrImpl rmr,
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final Set<Privilege> privileges,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    if (privileges == null
+        || privileges.contains(Privilege.LOCAL_READ)
+        || privileges.contains(Privilege.LOCAL_WRITE)) {
+      throw Misuse.argument(
+          4, rmr.name() + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
+    }
+    checkFlags(DtoOperation.BIND_MW, flags, 8);
+    final Incarnation incarnation = now;
+    incarnation.checkTakesBinds(rmr);
+    final WorkQueue requests = incarnation.requests();
+    requests.lock();
+    try {
+      checkMayPost(incarnation, DtoOperation.BIND_MW);
+      if (requests.isFull()) {
+        return Outcome.INSUFFICIENT_RESOURCES;
+      }
+      final LmrImpl region =
+          length == 0 ? null : region(incarnation, lmr, offset, length, privileges, rmr);
+      final BindRequest bind = requests.bindRequest();
+      bind.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
+      bind.window = rmr.window();
+      bind.region = region == null ? null : region.mr();
+      bind.address = region == null ? 0 : region.start() + offset;
+      bind.length = length;
+      bind.access = requests.access(privileges);
+      return bind(
+          incarnation,
+          rmr,
+          region,
+          offset,
+          privileges,
+          cookie,
+          context,
+          (flags & CompletionFlags.SUPPRESS) != 0);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(rmr.name() + ".bind", e);
+    } finally {
+      requests.unlock();
+    }
+  }
+
+  private static LmrImpl region(
+      final Incarnation incarnation,
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final Set<Privilege> privileges,
+      final RmrImpl rmr) {
+    if (!(lmr instanceof LmrImpl region) || region.ia() != incarnation.ia()) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_LMR, rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
+    }
+    region.checkUse(incarnation.pz(), offset, length, null, rmr.name());
+    for (final Privilege privilege : PRIVILEGES) {
+      if (privileges.contains(privilege)) {
+        region.checkUse(incarnation.pz(), offset, length, privilege, rmr.name());
+      }
+    }
+    return region;
+  }
+
+  private Outcome bind(
+      final Incarnation incarnation,
+      final RmrImpl rmr,
+      final LmrImpl region,
+      final long offset,
+      final Set<Privilege> privileges,
+      final long cookie,
+      final Object context,
+      final boolean suppress) {
+    final WorkQueue requests = incarnation.requests();
+    final long length = requests.bindRequest().length;
+    final int failures = rmr.begin(incarnation, length);
+    int errno = -1;
+    try {
+      errno = requests.postBind(incarnation.qp(), rmr, region, cookie, context, suppress);
+      if (isToBeFlushed(errno, incarnation)) {
+        errno = requests.postBind(incarnation.qp(), rmr, region, cookie, context, suppress);
+      }
+    } finally {
+      if (errno == 0) {
+        rmr.posted(incarnation, region, offset, length, privileges, failures);
+      } else {
+        rmr.cancel();
+      }
+    }
+    return outcome(errno, DtoOperation.BIND_MW);
   }
 
   @Override
@@ -344,14 +556,14 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
   }
 
-  private void checkFlags(final DtoOperation operation, final int flags) {
+  private void checkFlags(final DtoOperation operation, final int flags, final int argument) {
     final int legal =
         CompletionFlags.SUPPRESS
             | CompletionFlags.BARRIER_FENCE
             | (operation == DtoOperation.SEND ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
-          flagsArgument(operation),
+          argument,
           name + ": completion flags " + flags + " are not legal for " + operation);
     }
   }
@@ -377,7 +589,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       case SEND -> WrOpcode.SEND;
       case RDMA_WRITE -> WrOpcode.RDMA_WRITE;
       case RDMA_READ -> WrOpcode.RDMA_READ;
-      case RECEIVE -> throw new IllegalArgumentException("not a request: " + operation);
+      case RECEIVE, RECEIVE_WITH_INVALIDATE, BIND_MW -> throw new IllegalArgumentException("not a request: " + operation);
     };
   }
 

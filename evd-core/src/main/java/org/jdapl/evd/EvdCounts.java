@@ -25,6 +25,11 @@ final class EvdCounts implements EvdStatistics {
   }
 
   @Override
+  public long binds() {
+    return values[Counters.BINDS];
+  }
+
+  @Override
   public long connections() {
     return values[Counters.CONNECTIONS];
   }
@@ -147,6 +152,7 @@ final class EvdCounts implements EvdStatistics {
   public String toString() {
     final StringJoiner line = new StringJoiner(", ", evd + ": ", "").setEmptyValue(evd + ": idle");
     add(line, completions(), "completions");
+    add(line, binds(), "binds");
     add(line, connections(), "connections");
     add(line, requests(), "requests");
     add(line, software(), "software");

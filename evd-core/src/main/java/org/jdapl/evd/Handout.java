@@ -14,6 +14,7 @@ final class Handout {
   private static final boolean FRESH = Handout.class.desiredAssertionStatus();
 
   private CompletionView completion = new CompletionView();
+  private RmrBindView bind = new RmrBindView();
   private SoftwareView software = new SoftwareView(null);
   private EventBase event;
 
@@ -23,6 +24,14 @@ final class Handout {
       completion = new CompletionView();
     }
     return completion;
+  }
+
+  /** The flyweight for the completion of a bind. */
+  RmrBindView bind() {
+    if (FRESH) {
+      bind = new RmrBindView();
+    }
+    return bind;
   }
 
   /** The flyweight for a software event. */
@@ -62,6 +71,8 @@ final class Handout {
   void deliver(final EventHandler handler) {
     if (event == completion) {
       handler.onCompletion(completion);
+    } else if (event == bind) {
+      handler.onRmrBind(bind);
     } else if (event == software) {
       handler.onSoftware(software);
     } else {
@@ -77,6 +88,7 @@ final class Handout {
   private static int counter(final EventStream stream) {
     return switch (stream) {
       case DTO -> Counters.COMPLETIONS;
+      case RMR_BIND -> Counters.BINDS;
       case CONNECTION -> Counters.CONNECTIONS;
       case CONNECTION_REQUEST -> Counters.REQUESTS;
       case SOFTWARE -> Counters.SOFTWARE;

@@ -8,6 +8,7 @@ import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -33,6 +34,7 @@ final class Incarnation implements EndpointTable.Owner {
   private final EndpointDrain drain;
   private final Set<EvdImpl> evds = new LinkedHashSet<>();
   private final AsyncSlot asyncSlot;
+  private final BoundRmrs bound = new BoundRmrs();
   private volatile EndpointParameters parameters;
   private CqFeed receiveFeed;
   private CqFeed requestFeed;
@@ -296,6 +298,25 @@ final class Incarnation implements EndpointTable.Owner {
 
   WorkQueue queue(final long wrId) {
     return (wrId & WorkQueue.REQUEST_QUEUE) != 0 ? requests : receives;
+  }
+
+  /** Its completions of binds go to the EVD of its requests, which must want them. */
+  void checkTakesBinds(final RmrImpl rmr) {
+    if (!requestEvd.takes(EventStream.RMR_BIND)) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EVD_REQUEST,
+          rmr.name()
+              + ".bind: "
+              + requestEvd
+              + ", the EVD for requests of "
+              + endpoint
+              + ", does not take RMR_BIND; create it with that stream too");
+    }
+  }
+
+  /** The remote memory regions that its peer may end. */
+  BoundRmrs bound() {
+    return bound;
   }
 
   boolean uses(final LmrImpl lmr) {

@@ -43,11 +43,20 @@ final class LmrImpl extends ObjectBase implements Lmr {
     lkey = region.lkey();
   }
 
+  MemoryRegion mr() {
+    return mr;
+  }
+
+  /** Where it starts, also when it is closed. */
+  long start() {
+    return address;
+  }
+
   int lkey() {
     return lkey;
   }
 
-  /** Whether an endpoint of a zone may use a part of this region. */
+  /** Whether an endpoint of a zone may use a part of this region, for what if it is not null. */
   void checkUse(
       final PzImpl zone,
       final long offset,
@@ -57,20 +66,17 @@ final class LmrImpl extends ObjectBase implements Lmr {
     if (closed) {
       throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_LMR, this, "use by " + user);
     }
+    final boolean write = need == Privilege.LOCAL_WRITE || need == Privilege.REMOTE_WRITE;
     if (zone != pz) {
       throw new DatException(
           ReturnType.PROTECTION_VIOLATION,
-          need == Privilege.LOCAL_WRITE
-              ? ReturnSubtype.PROTECTION_WRITE
-              : ReturnSubtype.PROTECTION_READ,
+          write ? ReturnSubtype.PROTECTION_WRITE : ReturnSubtype.PROTECTION_READ,
           user + ": " + name + " belongs to " + pz + ", the endpoint to " + zone);
     }
-    if (!privileges.contains(need)) {
+    if (need != null && !privileges.contains(need)) {
       throw new DatException(
           ReturnType.PRIVILEGES_VIOLATION,
-          need == Privilege.LOCAL_WRITE
-              ? ReturnSubtype.PRIVILEGES_WRITE
-              : ReturnSubtype.PRIVILEGES_READ,
+          write ? ReturnSubtype.PRIVILEGES_WRITE : ReturnSubtype.PRIVILEGES_READ,
           user + ": " + name + " lacks " + need + ", it has " + privileges);
     }
     if (offset < 0 || length < 0 || length > buffer.capacity() - offset) {
@@ -146,7 +152,11 @@ final class LmrImpl extends ObjectBase implements Lmr {
     if (user != null) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_LMR_IN_USE,
-          name + ".close: an open request of " + user + " uses it");
+          name
+              + ".close: "
+              + (user instanceof RmrImpl
+                  ? user + " is bound to it; unbind or close that"
+                  : "an open request of " + user + " uses it"));
     }
     deregister();
   }

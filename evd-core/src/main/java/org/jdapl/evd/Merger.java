@@ -266,7 +266,7 @@ final class Merger {
         connection.offerEndIfOpen();
       }
     } else {
-      sweep(queue, entry);
+      sweep(endpoint, queue, entry);
     }
     return true;
   }
@@ -384,13 +384,14 @@ final class Merger {
       }
     }
     if (success && queue.isSuppressed(slot)) {
+      queue.settle(slot, true);
       queue.countSuppressed();
       queue.complete(slot);
       stash.release(entry);
       return false;
     }
     if (queue.isSwept()) {
-      sweep(queue, slot, entry);
+      sweep(endpoint, queue, slot, entry);
       return false;
     }
     handOut(endpoint, queue, slot, entry, to);
@@ -403,9 +404,25 @@ final class Merger {
       final int slot,
       final int entry,
       final Handout to) {
+    final DtoOperation operation = queue.operation(slot);
+    final EventBase view =
+        operation == DtoOperation.BIND_MW
+            ? bind(endpoint, queue, slot, entry, to)
+            : completion(endpoint, queue, operation, slot, entry, to);
+    queue.complete(slot);
+    stash.release(entry);
+    to.set(view, evd, endpoint.endpoint());
+  }
+
+  private EventBase completion(
+      final Incarnation endpoint,
+      final WorkQueue queue,
+      final DtoOperation operation,
+      final int slot,
+      final int entry,
+      final Handout to) {
     final WcStatus status = stash.status(entry);
     final boolean success = status == WcStatus.SUCCESS;
-    final DtoOperation operation = queue.operation(slot);
     final CompletionView view = to.completion();
     view.set(
         endpoint,
@@ -415,9 +432,45 @@ final class Merger {
         dtoStatus(status),
         success ? transferred(queue, slot, operation, entry) : 0,
         success ? 0 : stash.vendorError(entry));
-    queue.complete(slot);
-    stash.release(entry);
-    to.set(view, evd, endpoint.endpoint());
+    if (endsWindow(operation, entry)) {
+      endWindow(endpoint, entry);
+      view.setInvalidated(stash.invalidatedRkey(entry));
+    }
+    return view;
+  }
+
+  private EventBase bind(
+      final Incarnation endpoint,
+      final WorkQueue queue,
+      final int slot,
+      final int entry,
+      final Handout to) {
+    final WcStatus status = stash.status(entry);
+    final boolean success = status == WcStatus.SUCCESS;
+    final RmrBindView view = to.bind();
+    view.set(
+        endpoint,
+        queue.rmr(slot),
+        queue.cookie(slot),
+        queue.context(slot),
+        dtoStatus(status),
+        success ? 0 : stash.vendorError(entry));
+    queue.settle(slot, success);
+    return view;
+  }
+
+  /** Whether the message of a completion ended a window. */
+  private boolean endsWindow(final DtoOperation operation, final int entry) {
+    return operation == DtoOperation.RECEIVE
+        && stash.status(entry) == WcStatus.SUCCESS
+        && stash.hasInvalidated(entry);
+  }
+
+  private void endWindow(final Incarnation endpoint, final int entry) {
+    final RmrImpl ended = endpoint.bound().take(stash.invalidatedRkey(entry));
+    if (ended != null) {
+      ended.onInvalidated();
+    }
   }
 
   private long transferred(
@@ -507,7 +560,7 @@ final class Merger {
       final long wrId = stash.wrId(entry);
       if (endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
           && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
-        sweep(endpoint.queue(wrId), entry);
+        sweep(endpoint, endpoint.queue(wrId), entry);
       } else {
         stash.append(others, entry);
       }
@@ -515,17 +568,24 @@ final class Merger {
     stash.prependAll(others);
   }
 
-  private void sweep(final WorkQueue queue, final int entry) {
+  private void sweep(final Incarnation endpoint, final WorkQueue queue, final int entry) {
     final int slot = queue.locate(stash.wrId(entry));
     if (slot < 0) {
       drop(entry);
     } else {
-      sweep(queue, slot, entry);
+      sweep(endpoint, queue, slot, entry);
     }
   }
 
-  private void sweep(final WorkQueue queue, final int slot, final int entry) {
+  private void sweep(
+      final Incarnation endpoint, final WorkQueue queue, final int slot, final int entry) {
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    if (!queue.isMarker(slot)) {
+      queue.settle(slot, success);
+      if (endsWindow(queue.operation(slot), entry)) {
+        endWindow(endpoint, entry);
+      }
+    }
     if (queue.isMarker(slot)) {
       queue.flush();
     } else if (success && queue.isSuppressed(slot)) {

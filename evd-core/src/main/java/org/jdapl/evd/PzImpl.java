@@ -14,9 +14,11 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
@@ -70,6 +72,9 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
       throw Misuse.argument(
           1, name + ".createLmr: " + buffer + " is read-only, and " + rights + " would be written");
     }
+    if (ia.device().limits().maxMw() > 0) {
+      access.add(Access.MW_BIND);
+    }
     return ia.create(name + ".createLmr", () -> newLmr(buffer, rights, access));
   }
 
@@ -93,6 +98,39 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
       }
     }
     return lmr;
+  }
+
+  @Override
+  public Rmr createRmr() {
+    return createRmr(Rmr.Scope.PZ, name + ".createRmr");
+  }
+
+  @Override
+  public Rmr createRmrForEndpoint() {
+    return createRmr(Rmr.Scope.EP, name + ".createRmrForEndpoint");
+  }
+
+  private Rmr createRmr(final Rmr.Scope scope, final String call) {
+    return ia.create(
+        call,
+        () -> {
+          final RmrImpl rmr = new RmrImpl(ia.nameFor("rmr"), this, scope);
+          addUser(rmr);
+          boolean opened = false;
+          try {
+            rmr.open(
+                ia.device()
+                    .allocMw(pd, scope == Rmr.Scope.PZ ? MwType.TYPE_1 : MwType.TYPE_2));
+            opened = true;
+          } catch (final VerbsException e) {
+            throw Misuse.failed(call, e, ReturnSubtype.RESOURCE_MEMORY_REGION);
+          } finally {
+            if (!opened) {
+              removeUser(rmr);
+            }
+          }
+          return rmr;
+        });
   }
 
   /**
@@ -141,11 +179,17 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
     return total;
   }
 
-  /** Who of this zone has an open request that uses a region, or null. */
+  /** Who of this zone has an open request that uses a region, or is bound to it; or null. */
   DatObject userOf(final LmrImpl lmr) {
-    for (final DatObject user : users()) {
+    final List<DatObject> all = users();
+    for (final DatObject user : all) {
       if ((user instanceof EndpointImpl endpoint && endpoint.now().uses(lmr))
           || (user instanceof SrqImpl srq && srq.uses(lmr))) {
+        return user;
+      }
+    }
+    for (final DatObject user : all) { // afterwards: an open bind that is done is one of these
+      if (user instanceof RmrImpl rmr && rmr.mayBeBoundTo(lmr)) {
         return user;
       }
     }

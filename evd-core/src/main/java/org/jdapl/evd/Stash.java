@@ -32,6 +32,8 @@ final class Stash {
   private int[] byteLengths = new int[0];
   private int[] qpNumbers = new int[0];
   private int[] vendorErrors = new int[0];
+  private boolean[] invalidating = new boolean[0];
+  private int[] invalidated = new int[0];
   private int[] next = new int[0];
   private int free = NONE;
 
@@ -52,6 +54,8 @@ final class Stash {
     byteLengths = Arrays.copyOf(byteLengths, capacity);
     qpNumbers = Arrays.copyOf(qpNumbers, capacity);
     vendorErrors = Arrays.copyOf(vendorErrors, capacity);
+    invalidating = Arrays.copyOf(invalidating, capacity);
+    invalidated = Arrays.copyOf(invalidated, capacity);
     next = Arrays.copyOf(next, capacity);
     silent = Arrays.copyOf(silent, capacity);
     for (int entry = capacity - 1; entry >= old; entry--) {
@@ -70,6 +74,8 @@ final class Stash {
       byteLengths[entry] = completions.byteLength(i);
       qpNumbers[entry] = completions.qpNumber(i);
       vendorErrors[entry] = completions.vendorError(i);
+      invalidating[entry] = completions.hasInvalidated(i);
+      invalidated[entry] = completions.invalidatedRkey(i);
       append(ready, entry);
     }
   }
@@ -200,5 +206,15 @@ final class Stash {
 
   int vendorError(final int entry) {
     return vendorErrors[entry];
+  }
+
+  /** Whether the message of a receive ended a window. */
+  boolean hasInvalidated(final int entry) {
+    return invalidating[entry];
+  }
+
+  /** The key of that window. */
+  int invalidatedRkey(final int entry) {
+    return invalidated[entry];
   }
 }

@@ -1,12 +1,16 @@
 package org.jdapl.evd;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.Segments;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
@@ -51,12 +55,15 @@ class WorkQueue extends Guard {
   private final Segments single = new Segments(1);
   private final SendRequest send;
   private final RecvRequest receive;
+  private final BindRequest bind;
+  private final Set<Access> access = EnumSet.noneOf(Access.class);
   private final long[] cookies;
   private final Object[] contexts;
   private final DtoOperation[] operations;
   private final long[] lengths;
   private final byte[] flags;
   private final LmrImpl[] lmrs;
+  private final RmrImpl[] rmrs;
 
   private volatile long posted;
   private int unsignaled;
@@ -98,6 +105,8 @@ class WorkQueue extends Guard {
     lengths = new long[capacity];
     flags = new byte[capacity];
     lmrs = new LmrImpl[capacity * iov];
+    bind = requests ? new BindRequest() : null;
+    rmrs = requests ? new RmrImpl[capacity] : null;
   }
 
   /** Its markers tell the receives of the same endpoint, on a shared receive queue. */
@@ -151,7 +160,7 @@ class WorkQueue extends Guard {
       final long cookie,
       final Object context,
       final boolean suppress) {
-    final boolean signaled = !suppress || unsignaled + 1 >= signalInterval;
+    final boolean signaled = isToBeSignaled(suppress);
     final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
@@ -162,6 +171,59 @@ class WorkQueue extends Guard {
     } finally {
       if (errno != 0) {
         unpost(slot);
+      }
+    }
+    if (errno == 0) {
+      unsignaled = signaled ? 0 : unsignaled + 1;
+    }
+    return errno;
+  }
+
+  BindRequest bindRequest() {
+    return bind;
+  }
+
+  /** What a peer may do, as a bind to be posted says it. */
+  Set<Access> access(final Set<Privilege> privileges) {
+    access.clear();
+    if (privileges.contains(Privilege.REMOTE_READ)) {
+      access.add(Access.REMOTE_READ);
+    }
+    if (privileges.contains(Privilege.REMOTE_WRITE)) {
+      access.add(Access.REMOTE_WRITE);
+    }
+    return access;
+  }
+
+  /**
+   * Posts what {@link #bindRequest} holds.
+   *
+   * @param region null if the window is closed.
+   * @return 0 or an errno.
+   */
+  int postBind(
+      final QueuePair qp,
+      final RmrImpl rmr,
+      final LmrImpl region,
+      final long cookie,
+      final Object context,
+      final boolean suppress) {
+    final boolean signaled = isToBeSignaled(suppress);
+    final byte flag = suppress ? SUPPRESSED : 0;
+    final int slot = fill(DtoOperation.BIND_MW, 0, cookie, context, flag);
+    clearLmrs(slot);
+    lmrs[slot * iov] = region;
+    rmrs[slot] = rmr;
+    bind.wrId = idBase | (posted & POSITION_MASK);
+    bind.signaled = signaled;
+    movePosted(1);
+    int errno = REFUSED;
+    try {
+      errno = qp.postBind(bind);
+    } finally {
+      if (errno != 0) {
+        unpost(slot);
+        rmrs[slot] = null;
       }
     }
     if (errno == 0) {
@@ -188,6 +250,11 @@ class WorkQueue extends Guard {
       }
     }
     return errno;
+  }
+
+  /** Slots are free again by completions only, so now and then there must be one. */
+  private boolean isToBeSignaled(final boolean suppress) {
+    return !suppress || unsignaled + 1 >= signalInterval;
   }
 
   private int fill(
@@ -350,6 +417,7 @@ class WorkQueue extends Guard {
 
   private void skip(final int slot) {
     if ((flags[slot] & SUPPRESSED) != 0) {
+      settle(slot, true);
       countSuppressed();
     } else if ((flags[slot] & MARKER) != 0) {
       passMarker(slot);
@@ -357,6 +425,25 @@ class WorkQueue extends Guard {
       report(slot, DrainReport.Status.UNKNOWN);
     }
     clear(slot);
+  }
+
+  /** The window of a bind that was done or failed hears of it, before the slot is free. */
+  void settle(final int slot, final boolean success) {
+    final RmrImpl rmr = rmr(slot);
+    if (rmr == null) {
+      return;
+    }
+    if (success) {
+      rmr.onDone(lmrs[slot * iov]);
+    } else {
+      rmr.onFailed();
+    }
+    rmrs[slot] = null;
+  }
+
+  /** The window of a bind; null if the request is none, or was settled. */
+  RmrImpl rmr(final int slot) {
+    return rmrs == null ? null : rmrs[slot];
   }
 
   private void passMarker(final int slot) {
@@ -405,6 +492,10 @@ class WorkQueue extends Guard {
   }
 
   private void report(final int slot, final DrainReport.Status status) {
+    if (rmr(slot) != null && status == DrainReport.Status.UNKNOWN) {
+      rmrs[slot].onUnknown();
+      rmrs[slot] = null;
+    }
     report.add(
         new DrainReport.Request(
             requests ? DrainReport.Queue.REQUEST : DrainReport.Queue.RECEIVE,

@@ -6,7 +6,10 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
@@ -17,6 +20,8 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.Rmr;
+import org.jdapl.dat.RmrBindCompletion;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.SoftwareEvent;
 import org.junit.jupiter.api.Tag;
@@ -36,10 +41,20 @@ class AllocationTest {
   private static final class Count implements EventHandler {
     private long completions;
     private long software;
+    private long binds;
+    private long invalidated;
 
     @Override
     public void onCompletion(final DtoCompletion event) {
       completions += event.transferredLength();
+      if (event.operation() == DtoOperation.RECEIVE_WITH_INVALIDATE) {
+        invalidated++;
+      }
+    }
+
+    @Override
+    public void onRmrBind(final RmrBindCompletion event) {
+      binds++;
     }
 
     @Override
@@ -135,6 +150,41 @@ class AllocationTest {
 
       assertThat(count.completions).isEqualTo((long) RUNS * EVENTS);
       assertThat(bytes).as("bytes for " + EVENTS + " completions").isZero();
+    }
+  }
+
+  @Test
+  void required_E10_bindsAndMessagesThatEndWindowsAllocateNothingFromPostToHandler() {
+    try (Jdapl jdapl = start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd =
+            ia.createEvd(4 * BURST, EventStream.DTO, EventStream.RMR_BIND, EventStream.CONNECTION);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        Rmr rmr = pz.createRmrForEndpoint();
+        Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
+      final Count count = new Count();
+      final Set<Privilege> privileges = EnumSet.of(Privilege.REMOTE_READ, Privilege.REMOTE_WRITE);
+      evd.upcall(count);
+      endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
+      jdapl.turn();
+
+      final long bytes =
+          bytesOf(
+              () -> {
+                if (rmr.bind(lmr, 0, 64, privileges, endpoint, 1, null, 0) != Outcome.SUCCESS
+                    || endpoint.postReceive(lmr, 0, 1, 2) != Outcome.SUCCESS
+                    || endpoint.postSendWithInvalidate(lmr, 0, 1, rmr.rmrContext(), 3)
+                        != Outcome.SUCCESS) {
+                  throw new IllegalStateException("a queue is full");
+                }
+                jdapl.turn();
+              },
+              BURST);
+
+      assertThat(count.binds).isEqualTo((long) RUNS * EVENTS / BURST);
+      assertThat(count.invalidated).isEqualTo(count.binds);
+      assertThat(bytes).as("bytes for " + count.binds / RUNS + " binds").isZero();
     }
   }
 

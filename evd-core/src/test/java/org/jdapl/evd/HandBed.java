@@ -25,7 +25,7 @@ abstract class HandBed implements AutoCloseable {
   private static final boolean IS_CLOSED =
       LeakDetector.Level.configured() != LeakDetector.Level.OFF;
 
-  private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0);
+  private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   /**
    * Closes abruptly what a test left open, on the bed's clock; whatever the test did, nothing stays

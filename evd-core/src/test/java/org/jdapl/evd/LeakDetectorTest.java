@@ -85,7 +85,7 @@ class LeakDetectorTest {
     final Function<InterfaceAdapter, ObjectCounts> open = ia -> ia.statistics().open();
     try (Jdapl jdapl = start(Level.OFF)) {
       final InterfaceAdapter ia = jdapl.open();
-      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0));
+      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
       final Evd evd =
           ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
       final Cno cno = ia.createCno();
@@ -97,7 +97,7 @@ class LeakDetectorTest {
       final PublicServicePoint psp = ia.createPsp(1, evd);
       active.connect(ia.address(), 1, Duration.ofSeconds(1), null);
       assertThat(jdapl.runUntil(() -> open.apply(ia).connectionRequests() > 0, second())).isTrue();
-      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 1, 1, 1, 1, 1, 2, 1, 1));
+      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 1, 1, 1, 1, 0, 1, 2, 1, 1));
       assertThat(ia.statistics().toString())
           .contains(
               "open: 1 adapters, 1 EVDs, 1 CNOs, 1 protection zones, 1 memory regions,"
@@ -113,9 +113,9 @@ class LeakDetectorTest {
       pz.close();
       cno.close();
       evd.close();
-      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 1));
+      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0, 1));
       ia.closeAbruptly(second());
-      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0));
+      assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
       assertThat(open.apply(ia)).hasToString("open: nothing");
     }
   }

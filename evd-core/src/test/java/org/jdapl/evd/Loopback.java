@@ -9,6 +9,7 @@ import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -23,6 +24,8 @@ import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
@@ -38,6 +41,7 @@ import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
+import org.jdapl.verbs.WrOpcode;
 
 /**
  * A provider that completes everything at once and moves no data: a send completes together with
@@ -125,6 +129,24 @@ final class Loopback implements VerbsProvider, Device {
     };
   }
 
+  /** A window that is open, whatever for. */
+  private static final class Window implements MemoryWindow {
+    private int rkey;
+
+    @Override
+    public int rkey() {
+      return rkey;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Override
+  public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+    return new Window();
+  }
+
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
     return new Cq(handler);
@@ -175,6 +197,7 @@ final class Loopback implements VerbsProvider, Device {
     private final CqHandler handler;
     private final long[] wrIds = new long[SIZE];
     private final boolean[] flushed = new boolean[SIZE];
+    private final int[] invalidated = new int[SIZE]; // 0 for none
     private long head;
     private long tail;
     private boolean armed;
@@ -184,8 +207,13 @@ final class Loopback implements VerbsProvider, Device {
     }
 
     private void add(final long wrId, final boolean flush) {
+      add(wrId, flush, 0);
+    }
+
+    private void add(final long wrId, final boolean flush, final int rkey) {
       final int index = (int) tail++ & (SIZE - 1);
       wrIds[index] = wrId;
+      invalidated[index] = rkey;
       flushed[index] = flush;
       if (armed) {
         armed = false;
@@ -217,6 +245,9 @@ final class Loopback implements VerbsProvider, Device {
             0,
             false,
             0);
+        if (invalidated[index] != 0) {
+          into.setInvalidated(invalidated[index]);
+        }
         taken++;
       }
       return taken;
@@ -279,8 +310,16 @@ final class Loopback implements VerbsProvider, Device {
     public int postSend(final SendRequest request) {
       sendCq.add(request.wrId, error);
       if (!error && !receives.isEmpty()) {
-        recvCq.add(receives.take(), false);
+        final boolean invalidates = request.opcode == WrOpcode.SEND_WITH_INV;
+        recvCq.add(receives.take(), false, invalidates ? request.invalidateRkey : 0);
       }
+      return 0;
+    }
+
+    @Override
+    public int postBind(final BindRequest request) {
+      ((Window) request.window).rkey++;
+      sendCq.add(request.wrId, error);
       return 0;
     }
 

@@ -22,6 +22,7 @@ final class Mistakes {
             connections(),
             posts(),
             sharedReceives(),
+            windows(),
             errors(),
             registry())
         .flatMap(mistakes -> mistakes);
@@ -1065,6 +1066,64 @@ final class Mistakes {
             "WorkQueue.java",
             "!suppress || unsignaled + 1 >= signalInterval",
             "!suppress"));
+  }
+
+  private static Stream<Mistake> windows() {
+    return Stream.of(
+        Mistake.of(
+            "D01",
+            "the window of a bind is not known to be bound when it is done",
+            "RmrImpl.java",
+            "      held = region;\n",
+            "      held = null;\n"),
+        Mistake.of(
+            "D01",
+            "a message that ends a window leaves its owner believe that it is bound",
+            "Merger.java",
+            "      ended.onInvalidated();\n",
+            "      ended.isLast(0);\n"),
+        Mistake.of(
+            "D01",
+            "a window whose bind is done after the message that ended it counts as bound",
+            "RmrImpl.java",
+            "      endedEarly++;\n",
+            "      endedEarly = 0;\n"),
+        Mistake.of(
+            "D01",
+            "a suppressed bind is forgotten",
+            "WorkQueue.java",
+            "      settle(slot, true);\n      countSuppressed();",
+            "      countSuppressed();"),
+        Mistake.of(
+            "D02",
+            "a window gives what its region does not",
+            "EndpointImpl.java",
+            "        region.checkUse(incarnation.pz(), offset, length, privilege, rmr.name());",
+            "        region.checkUse(incarnation.pz(), offset, length, null, rmr.name());"),
+        Mistake.of(
+            "D02",
+            "a read into a window may leave it",
+            "RmrImpl.java",
+            "bytes > length - from",
+            "bytes < from - length"),
+        Mistake.of(
+            "T11",
+            "a region is closed while a window is bound to it",
+            "PzImpl.java",
+            "user instanceof RmrImpl rmr && rmr.mayBeBoundTo(lmr)",
+            "user instanceof RmrImpl && user == lmr"),
+        Mistake.of(
+            "E05",
+            "a bind does not count as a request",
+            "EndpointImpl.java",
+            "      checkMayPost(incarnation, DtoOperation.BIND_MW);\n      if (requests.isFull()) {",
+            "      checkMayPost(incarnation, DtoOperation.BIND_MW);\n      if (requests.isSealed()) {"),
+        Mistake.of(
+            "T02",
+            "a bind that is swept stays open for its window",
+            "Merger.java",
+            "      queue.settle(slot, success);\n      if (endsWindow(",
+            "      if (endsWindow("));
   }
 
   private static Stream<Mistake> sharedReceives() {

@@ -23,6 +23,7 @@ import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.RmrBindCompletion;
 import org.jdapl.dat.SoftwareEvent;
 
 /**
@@ -132,6 +133,11 @@ final class Recorder implements EventHandler {
   }
 
   @Override
+  public void onRmrBind(final RmrBindCompletion event) {
+    deliver(event, EventStream.RMR_BIND, event.endpoint(), () -> {});
+  }
+
+  @Override
   public void onConnection(final ConnectionEvent event) {
     deliver(event, EventStream.CONNECTION, event.endpoint(), () -> connection.accept(event));
   }
@@ -200,6 +206,10 @@ final class Recorder implements EventHandler {
 
   List<DtoCompletion> completions() {
     return of(EventStream.DTO).stream().map(DtoCompletion.class::cast).toList();
+  }
+
+  List<RmrBindCompletion> binds() {
+    return of(EventStream.RMR_BIND).stream().map(RmrBindCompletion.class::cast).toList();
   }
 
   /** The completions of one queue of an endpoint. */
@@ -345,7 +355,7 @@ final class Recorder implements EventHandler {
   }
 
   private static DrainReport.Queue queueOf(final DtoOperation operation) {
-    return operation == DtoOperation.RECEIVE
+    return operation == DtoOperation.RECEIVE || operation == DtoOperation.RECEIVE_WITH_INVALIDATE
         ? DrainReport.Queue.RECEIVE
         : DrainReport.Queue.REQUEST;
   }
@@ -355,6 +365,10 @@ final class Recorder implements EventHandler {
       case DTO -> {
         final DtoCompletion completion = (DtoCompletion) event;
         yield completion.operation() + "#" + completion.cookie() + "/" + completion.status();
+      }
+      case RMR_BIND -> {
+        final RmrBindCompletion bind = (RmrBindCompletion) event;
+        yield "BIND#" + bind.cookie() + "/" + bind.status();
       }
       case CONNECTION -> ((ConnectionEvent) event).kind().toString();
       case SOFTWARE -> "SE(" + ((SoftwareEvent) event).payload() + ")";

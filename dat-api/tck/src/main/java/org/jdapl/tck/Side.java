@@ -43,6 +43,7 @@ final class Side {
         adapter.createEvd(
             evdLength,
             EventStream.DTO,
+            EventStream.RMR_BIND,
             EventStream.CONNECTION,
             EventStream.CONNECTION_REQUEST,
             EventStream.SOFTWARE);

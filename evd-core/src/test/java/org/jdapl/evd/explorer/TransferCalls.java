@@ -104,6 +104,8 @@ final class TransferCalls {
                 case RDMA_READ ->
                     to.postRdmaRead(
                         list, key(c), address(c) + Memory.source(cookie), cookie, lmr, flags);
+                case RECEIVE_WITH_INVALIDATE, BIND_MW ->
+                    throw new AssertionError("not posted here: " + operation);
               };
         });
     if (outcome[0] == Outcome.SUCCESS) {

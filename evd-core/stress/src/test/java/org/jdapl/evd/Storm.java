@@ -76,7 +76,7 @@ final class Storm implements EventHandler {
     }
   }
 
-  private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0);
+  private static final ObjectCounts NOTHING = new ObjectCounts(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   private static final EndpointAttributes SMALL = EndpointAttributes.defaults().withMaxDtos(4, 4);
 
   private static final int MESSAGE = 64;
@@ -401,6 +401,7 @@ final class Storm implements EventHandler {
         all.cnos(),
         all.protectionZones(),
         all.lmrs(),
+        all.rmrs(),
         all.sharedReceiveQueues(),
         all.endpoints(),
         all.servicePoints(),

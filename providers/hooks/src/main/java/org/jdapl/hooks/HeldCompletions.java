@@ -22,7 +22,9 @@ final class HeldCompletions {
       int qpNumber,
       int vendorError,
       boolean hasImmediate,
-      int immediate) {}
+      int immediate,
+      boolean hasInvalidated,
+      int invalidatedRkey) {}
 
   private final ArrayDeque<Completion> completions = new ArrayDeque<>();
   private WorkCompletions batch = new WorkCompletions(16);
@@ -48,7 +50,9 @@ final class HeldCompletions {
             batch.qpNumber(index),
             batch.vendorError(index),
             garbled || batch.hasImmediate(index),
-            garbled ? GARBAGE : batch.immediate(index)));
+            garbled ? GARBAGE : batch.immediate(index),
+            garbled || batch.hasInvalidated(index),
+            garbled ? GARBAGE : batch.invalidatedRkey(index)));
   }
 
   /** Whether one may be polled now. */
@@ -70,6 +74,9 @@ final class HeldCompletions {
           next.vendorError,
           next.hasImmediate,
           next.immediate);
+      if (next.hasInvalidated) {
+        into.setInvalidated(next.invalidatedRkey);
+      }
       taken++;
     }
     return taken;

@@ -364,6 +364,7 @@ abstract class Interposer implements VerbsProvider {
     final BindRequest request = new BindRequest();
     request.wrId = of.wrId;
     request.signaled = of.signaled;
+    request.fence = of.fence;
     request.window = behind(of.window);
     request.region = behind(of.region);
     request.address = of.address;

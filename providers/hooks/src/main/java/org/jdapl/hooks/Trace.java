@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmListenHandler;
 import org.jdapl.verbs.CmParameters;
@@ -154,6 +155,14 @@ public final class Trace extends Interposer {
     }
     if (argument instanceof RecvRequest request) {
       return "wrId=" + request.wrId + " bytes=" + length(request);
+    }
+    if (argument instanceof BindRequest request) {
+      return "wrId="
+          + request.wrId
+          + (request.length == 0
+              ? " unbind " + request.window
+              : " " + request.window + " to " + request.length + " bytes of " + request.region)
+          + (request.signaled ? "" : " silent");
     }
     if (argument instanceof QpAttributes attributes) {
       return "send=" + attributes.sendCq() + " recv=" + attributes.recvCq();

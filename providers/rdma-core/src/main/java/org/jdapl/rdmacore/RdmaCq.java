@@ -23,6 +23,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
 
   private static final RearmOutcome[] OUTCOMES = RearmOutcome.values();
   private static final int WITH_IMMEDIATE = 2;
+  private static final int WITH_INVALIDATE = 8;
   private static final boolean SWAP = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private final CqHandler handler;
@@ -126,6 +127,9 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
           batch.getInt(at + Wc.VENDOR_ERR),
           isReceive(opcode) && (batch.getInt(at + Wc.WC_FLAGS) & WITH_IMMEDIATE) != 0,
           SWAP ? Integer.reverseBytes(immediate) : immediate);
+      if (opcode == WcOpcode.RECV && (batch.getInt(at + Wc.WC_FLAGS) & WITH_INVALIDATE) != 0) {
+        into.setInvalidated(immediate);
+      }
     }
   }
 
@@ -142,7 +146,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
       case 2 -> WcOpcode.RDMA_READ;
       case 3 -> WcOpcode.COMP_SWAP;
       case 4 -> WcOpcode.FETCH_ADD;
-      case 5 -> WcOpcode.BIND_MW;
+      case 5, 6 -> WcOpcode.BIND_MW; // a window of type 2 is closed by IBV_WC_LOCAL_INV
       case 128 -> WcOpcode.RECV;
       case 129 -> WcOpcode.RECV_RDMA_WITH_IMM;
       default -> null;

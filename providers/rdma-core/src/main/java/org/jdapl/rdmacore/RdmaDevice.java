@@ -35,6 +35,7 @@ import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
@@ -71,6 +72,9 @@ final class RdmaDevice implements Device {
   private static final int CQ_EVENTS = 64;
 
   // What InfiniBand's messages have room for, less the header of the connection manager.
+  /** IBV_DEVICE_MEM_WINDOW_TYPE_2A and IBV_DEVICE_MEM_WINDOW_TYPE_2B. */
+  private static final int WINDOWS_OF_TYPE_2 = 1 << 23 | 1 << 24;
+
   private static final int IB_CONNECT_DATA = 56;
   private static final int IB_ACCEPT_DATA = 196;
   private static final int IB_REJECT_DATA = 148;
@@ -201,6 +205,11 @@ final class RdmaDevice implements Device {
 
   boolean isIwarp() {
     return context.isIwarp();
+  }
+
+  /** Whether there are windows of type 2, and so the sends that end them. */
+  boolean hasWindowsOfType2() {
+    return (context.attribute(DeviceAttr.DEVICE_CAP_FLAGS) & WINDOWS_OF_TYPE_2) != 0;
   }
 
   boolean hasAtomics() {
@@ -417,8 +426,11 @@ final class RdmaDevice implements Device {
   }
 
   @Override
-  public MemoryWindow allocMw(final ProtectionDomain pd) {
-    return new RdmaMw(own("alloc_mw", RdmaPd.class, pd));
+  public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+    if (type == MwType.TYPE_2 && !hasWindowsOfType2()) {
+      throw VerbsException.unsupported("alloc_mw of type 2", name);
+    }
+    return new RdmaMw(own("alloc_mw", RdmaPd.class, pd), type);
   }
 
   @Override

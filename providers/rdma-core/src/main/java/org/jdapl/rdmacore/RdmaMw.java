@@ -2,15 +2,20 @@ package org.jdapl.rdmacore;
 
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 
 /** A memory window. */
 final class RdmaMw extends RdmaObject implements MemoryWindow {
 
+  /** Its type, which says how it is bound. */
+  final MwType type;
+
   private volatile int rkey;
 
-  RdmaMw(final RdmaPd pd) {
+  RdmaMw(final RdmaPd pd, final MwType type) {
     super(pd.device, Kind.MW, pd);
-    final long result = Verbs.allocMw(pd.pointer("alloc_mw"));
+    this.type = type;
+    final long result = Verbs.allocMw(pd.pointer("alloc_mw"), type == MwType.TYPE_1 ? 1 : 2);
     if (!opened(result)) {
       throw notCreated(result, "a memory window");
     }

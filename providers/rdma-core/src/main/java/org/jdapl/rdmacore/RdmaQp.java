@@ -3,11 +3,13 @@ package org.jdapl.rdmacore;
 import org.jdapl.rdmacore.jni.Cm;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WrOpcode;
 
 /**
  * A queue pair. Three monitors guard its pointer: one for each queue, so that the two do not wait
@@ -138,6 +140,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
 
   @Override
   public int postSend(final SendRequest request) {
+    if (request.opcode == WrOpcode.SEND_WITH_INV && !device.hasWindowsOfType2()) {
+      return VerbsException.EOPNOTSUPP;
+    }
     synchronized (sendLock) {
       final long alive = pointer("post_send");
       if (put(0, request)) {
@@ -197,6 +202,8 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       return false;
     }
     return switch (request.opcode) {
+      case SEND_WITH_INV ->
+          device.hasWindowsOfType2() && (!request.inline || length(request) <= maxInline);
       case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
           !request.inline || length(request) <= maxInline;
       case RDMA_READ -> !request.inline;
@@ -298,31 +305,44 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final long alive = pointer("bind_mw");
       if (state == State.INIT
           || !(request.window instanceof RdmaMw window)
-          || !(request.region instanceof RdmaMr region)
-          || window.device != device
+          || window.device != device) {
+        return VerbsException.EINVAL;
+      }
+      if (request.length == 0) {
+        return bind(alive, window, 0, 0, request);
+      }
+      if (!(request.region instanceof RdmaMr region)
           || region.device != device
           || !region.holds(request.address, request.length)) {
         return VerbsException.EINVAL;
       }
-      synchronized (window) {
-        synchronized (region) {
-          final long mw = window.pointer("bind_mw");
-          final int result =
-              Verbs.bindMw(
-                  alive,
-                  mw,
-                  region.pointer("bind_mw"),
-                  request.address,
-                  request.length,
-                  RdmaMr.bits(request.access),
-                  request.wrId,
-                  request.signaled ? SendArea.SIGNALED : 0);
-          if (result == 0) {
-            window.bound(mw);
-          }
-          return -result;
-        }
+      synchronized (region) {
+        return bind(alive, window, region.pointer("bind_mw"), request.address, request);
       }
+    }
+  }
+
+  private static int bind(
+      final long alive,
+      final RdmaMw window,
+      final long region,
+      final long address,
+      final BindRequest request) {
+    synchronized (window) {
+      final long mw = window.pointer("bind_mw");
+      final int access = RdmaMr.bits(request.access);
+      final int flags =
+          (request.signaled ? SendArea.SIGNALED : 0) | (request.fence ? SendArea.FENCE : 0);
+      final int result =
+          window.type == MwType.TYPE_1
+              ? Verbs.bindMw(
+                  alive, mw, region, address, request.length, access, request.wrId, flags)
+              : Verbs.bindMw2(
+                  alive, mw, region, address, request.length, access, request.wrId, flags);
+      if (result == 0) {
+        window.bound(mw);
+      }
+      return -result;
     }
   }
 

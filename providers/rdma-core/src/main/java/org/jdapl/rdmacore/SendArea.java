@@ -7,6 +7,7 @@ import org.jdapl.rdmacore.jni.Layout.SendWr;
 import org.jdapl.rdmacore.jni.Layout.Sge;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.WrOpcode;
 
 /** Room for a list of send requests, as C wants them. Confined to one thread at a time. */
 final class SendArea {
@@ -55,8 +56,7 @@ final class SendArea {
             | (request.signaled ? SIGNALED : 0)
             | (request.solicited ? SOLICITED : 0)
             | (request.inline ? INLINE : 0));
-    area.putInt(
-        at + SendWr.IMM_DATA, SWAP ? Integer.reverseBytes(request.immediate) : request.immediate);
+    area.putInt(at + SendWr.IMM_DATA, immediateOrKey(request));
     switch (request.opcode) {
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> {
         area.putLong(at + SendWr.ATOMIC_REMOTE_ADDR, request.remoteAddress);
@@ -72,6 +72,14 @@ final class SendArea {
     RecvArea.putElements(area, elements(index), request);
   }
 
+  /** Immediate data in network order, or the key of the window to end: they share a place. */
+  private static int immediateOrKey(final SendRequest request) {
+    if (request.opcode == WrOpcode.SEND_WITH_INV) {
+      return request.invalidateRkey;
+    }
+    return SWAP ? Integer.reverseBytes(request.immediate) : request.immediate;
+  }
+
   /** The number of an ibv_wr_opcode. */
   private static int opcode(final SendRequest request) {
     return switch (request.opcode) {
@@ -82,6 +90,7 @@ final class SendArea {
       case RDMA_READ -> 4;
       case ATOMIC_CMP_AND_SWP -> 5;
       case ATOMIC_FETCH_AND_ADD -> 6;
+      case SEND_WITH_INV -> 9;
     };
   }
 

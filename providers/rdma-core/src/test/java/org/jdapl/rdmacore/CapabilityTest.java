@@ -17,6 +17,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -183,7 +184,17 @@ class CapabilityTest {
     openWith(1, 0, true, 32);
 
     assertThat(side.device.limits().maxMw()).isZero();
-    assertUnsupported(() -> side.device.allocMw(side.pd));
+    assertUnsupported(() -> side.device.allocMw(side.pd, MwType.TYPE_1));
+  }
+
+  @Test
+  void required_N01_saysThatThereAreNoWindowsOfType2() {
+    openWith(1, 1, true, 32);
+
+    side.device.allocMw(side.pd, MwType.TYPE_1).close();
+    assertUnsupported(() -> side.device.allocMw(side.pd, MwType.TYPE_2));
+    assertThat(side.qp.postSend(side.send(1, WrOpcode.SEND_WITH_INV, 0, 8)))
+        .isEqualTo(VerbsException.EOPNOTSUPP);
   }
 
   @Test

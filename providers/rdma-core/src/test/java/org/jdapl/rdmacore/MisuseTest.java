@@ -24,6 +24,7 @@ import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -88,7 +89,7 @@ class MisuseTest extends Bed {
     final int not = VerbsException.EINVAL;
     assertRefused(not, "open Pd", () -> a.device.regMr(a.pd, a.buffer, Set.of()));
     assertRefused(not, "open Pd", () -> a.device.createSrq(a.pd, 1, 1));
-    assertRefused(not, "open Pd", () -> a.device.allocMw(a.pd));
+    assertRefused(not, "open Pd", () -> a.device.allocMw(a.pd, MwType.TYPE_1));
     assertRefused(not, "open Pd", () -> a.device.createQp(attributes(a, a)));
     assertRefused(not, "open Qp", () -> a.connect(b.device.address(), 1, Side.PARAMETERS));
   }
@@ -103,11 +104,12 @@ class MisuseTest extends Bed {
     assertRefused(VerbsException.EINVAL, "open Cq", () -> a.device.createQp(attributes(a, b)));
     assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.createQp(attributes(b, a)));
     connect();
-    final MemoryWindow window = b.own(b.device.allocMw(b.pd));
+    final MemoryWindow window = b.own(b.device.allocMw(b.pd, MwType.TYPE_1));
     final BindRequest bind = new BindRequest();
     bind.window = window;
     bind.region = a.mr;
     bind.address = a.mr.address();
+    bind.length = 8;
     assertThat(b.qp.postBind(bind)).isEqualTo(VerbsException.EINVAL);
     bind.region = b.mr;
     assertThat(b.qp.postBind(bind)).as("outside").isEqualTo(VerbsException.EINVAL);
@@ -125,8 +127,8 @@ class MisuseTest extends Bed {
         };
     assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.regMr(pd, a.buffer, Set.of()));
     assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.createSrq(pd, 1, 1));
-    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(pd));
-    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(null));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(pd, MwType.TYPE_1));
+    assertRefused(VerbsException.EINVAL, "open Pd", () -> a.device.allocMw(null, MwType.TYPE_1));
     assertRefused(
         VerbsException.EINVAL,
         "open Qp",
@@ -181,7 +183,7 @@ class MisuseTest extends Bed {
         device.connect(qp, device.address(), 1, Side.PARAMETERS, (id, type, status, data) -> {}));
     each.put("listener", listener);
     each.put("queue pair", qp);
-    each.put("memory window", device.allocMw(pd));
+    each.put("memory window", device.allocMw(pd, MwType.TYPE_1));
     each.put("memory region", device.regMr(pd, a.buffer, Set.of()));
     each.put("shared receive queue", srq);
     each.put("completion queue", cq);

@@ -17,6 +17,7 @@ import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -174,7 +175,7 @@ final class Scenario {
   }
 
   private void bind() {
-    final MemoryWindow window = b.own(b.device.allocMw(b.pd));
+    final MemoryWindow window = b.own(b.device.allocMw(b.pd, MwType.TYPE_1));
     final BindRequest bind = new BindRequest();
     bind.window = window;
     bind.region = b.mr;

@@ -11,6 +11,7 @@ import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
@@ -164,7 +165,7 @@ class TransferTest extends Bed {
   @Test
   void shouldOpenAWindowAndCloseIt() {
     connect();
-    try (MemoryWindow window = b.device.allocMw(b.pd)) {
+    try (MemoryWindow window = b.device.allocMw(b.pd, MwType.TYPE_1)) {
       final BindRequest bind = new BindRequest();
       bind.wrId = 9;
       bind.window = window;
@@ -188,6 +189,68 @@ class TransferTest extends Bed {
           .containsExactly(WcStatus.SUCCESS, WcStatus.REM_ACCESS_ERR);
       assertThat(Side.poll(b.sendCq, 4))
           .containsExactly(new Completion(9, WcStatus.SUCCESS, WcOpcode.BIND_MW, 0, null));
+    }
+  }
+
+  private BindRequest bindOf(final MemoryWindow window, final long wrId, final long length) {
+    final BindRequest bind = new BindRequest();
+    bind.wrId = wrId;
+    bind.window = window;
+    bind.region = length == 0 ? null : b.mr;
+    bind.address = length == 0 ? 0 : b.mr.address() + 128;
+    bind.length = length;
+    bind.access = EnumSet.of(Access.REMOTE_WRITE);
+    bind.fence = true;
+    return bind;
+  }
+
+  private void writeThrough(final int rkey, final long wrId, final WcStatus expected) {
+    final SendRequest write = a.remote(wrId, WrOpcode.RDMA_WRITE, 8, b, 128);
+    write.rkey = rkey;
+    a.qp.postSend(write);
+    assertThat(Side.poll(a.sendCq, 4)).extracting(Completion::status).containsExactly(expected);
+  }
+
+  @Test
+  void shouldLetAMessageEndAWindowOfTheQueuePair() {
+    connect();
+    try (MemoryWindow window = b.device.allocMw(b.pd, MwType.TYPE_2)) {
+      assertThat(b.qp.postBind(bindOf(window, 1, 8))).isZero();
+      final int first = window.rkey();
+      writeThrough(first, 1, WcStatus.SUCCESS);
+      assertThat(b.qp.postRecv(b.recv(2, 0, 8))).isZero();
+      final SendRequest send = a.send(3, WrOpcode.SEND_WITH_INV, 0, 8);
+      send.invalidateRkey = first;
+      assertThat(a.qp.postSend(send)).isZero();
+
+      final WorkCompletions receive = new WorkCompletions(4);
+      assertThat(b.recvCq.poll(receive, 4)).isEqualTo(1);
+      assertThat(receive.opcode(0)).isEqualTo(WcOpcode.RECV);
+      assertThat(receive.hasInvalidated(0)).isTrue();
+      assertThat(receive.hasImmediate(0)).isFalse();
+      assertThat(receive.invalidatedRkey(0)).isEqualTo(first);
+
+      assertThat(b.qp.postBind(bindOf(window, 4, 8))).isZero();
+      assertThat(window.rkey()).isNotEqualTo(first);
+      assertThat(b.qp.postBind(bindOf(window, 5, 0))).isZero();
+      assertThat(Side.poll(b.sendCq, 4))
+          .extracting(Completion::opcode)
+          .containsExactly(WcOpcode.BIND_MW, WcOpcode.BIND_MW, WcOpcode.BIND_MW);
+      assertThat(Side.poll(a.sendCq, 4))
+          .extracting(Completion::status)
+          .containsExactly(WcStatus.SUCCESS);
+      writeThrough(window.rkey(), 6, WcStatus.REM_ACCESS_ERR);
+    }
+  }
+
+  @Test
+  void shouldCloseAWindowOfTheDomainByABindOfNoLength() {
+    connect();
+    try (MemoryWindow window = b.device.allocMw(b.pd, MwType.TYPE_1)) {
+      assertThat(b.qp.postBind(bindOf(window, 1, 8))).isZero();
+      writeThrough(window.rkey(), 1, WcStatus.SUCCESS);
+      assertThat(b.qp.postBind(bindOf(window, 2, 0))).isZero();
+      writeThrough(window.rkey(), 2, WcStatus.REM_ACCESS_ERR);
     }
   }
 

@@ -58,22 +58,32 @@ final class Segments {
     return true;
   }
 
-  /** Becomes a range named by a remote key; false if the domain does not grant that right to it. */
+  /** Becomes a range named by a remote key; false if that does not grant it to a queue pair. */
   boolean setRemote(
-      final SimPd pd, final int rkey, final long address, final long length, final Access right) {
+      final SimQp qp, final int rkey, final long address, final long length, final Access right) {
     count = 0;
     if (length == 0) {
       return true; // the key does not count then
     }
-    final SimMr region = pd.fabric.memory.remote(rkey);
-    if (region == null
-        || region.pd != pd
-        || !region.allows(right)
-        || !region.holds(address, length)) {
+    final SimMr region = behind(qp, rkey, address, length, right);
+    if (region == null) {
       return false;
     }
     append(region.buffer, (int) (address - region.address()), (int) length);
     return true;
+  }
+
+  private static SimMr behind(
+      final SimQp qp, final int rkey, final long address, final long length, final Access right) {
+    final Memory memory = qp.fabric.memory;
+    final SimMr region = memory.remote(rkey);
+    if (region != null) {
+      final boolean granted =
+          region.pd == qp.domain() && region.allows(right) && region.holds(address, length);
+      return granted ? region : null;
+    }
+    final SimMw window = memory.window(rkey);
+    return window == null ? null : window.behind(qp, address, length, right);
   }
 
   /** The eight bytes of an atomic's target. */

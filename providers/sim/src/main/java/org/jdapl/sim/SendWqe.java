@@ -1,6 +1,10 @@
 package org.jdapl.sim;
 
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
@@ -23,6 +27,15 @@ final class SendWqe {
 
   int retries;
   WcStatus status;
+
+  /** What it binds, if it is a bind; else null. */
+  SimMw window;
+
+  private SimMr region;
+  private long bindAddress;
+  private long bindLength;
+  private final Set<Access> access = EnumSet.noneOf(Access.class);
+  private int newKey;
   private ByteBuffer inlined = EMPTY; // grows to the longest inline request
   private int inlinedLength;
 
@@ -40,15 +53,42 @@ final class SendWqe {
     request.remoteAddress = from.remoteAddress;
     request.rkey = from.rkey;
     request.immediate = from.immediate;
+    request.invalidateRkey = from.invalidateRkey;
     request.compareAdd = from.compareAdd;
     request.swap = from.swap;
     RecvQueue.copySges(from, request);
+    window = null;
+    begin();
+    return !from.inline || copyInline(memory);
+  }
+
+  private void begin() {
     arrival = 0;
     answer = 0;
     rnrRetries = 0;
     retries = 0;
     status = null;
-    return !from.inline || copyInline(memory);
+  }
+
+  /** Copies a bind, whose objects are of this provider. */
+  void load(final BindRequest from) {
+    request.wrId = from.wrId;
+    request.signaled = from.signaled;
+    request.inline = false;
+    request.clearSge();
+    window = (SimMw) from.window;
+    region = from.length == 0 ? null : (SimMr) from.region;
+    bindAddress = from.address;
+    bindLength = from.length;
+    access.clear();
+    access.addAll(from.access);
+    newKey = window.nextKey();
+    begin();
+  }
+
+  /** Carries a bind out. */
+  WcStatus bind(final SimQp qp) {
+    return window.bind(qp, region, bindAddress, bindLength, access, newKey);
   }
 
   private boolean copyInline(final Memory memory) {
@@ -96,8 +136,11 @@ final class SendWqe {
   }
 
   WcOpcode opcode() {
+    if (window != null) {
+      return WcOpcode.BIND_MW;
+    }
     return switch (request.opcode) {
-      case SEND, SEND_WITH_IMM -> WcOpcode.SEND;
+      case SEND, SEND_WITH_IMM, SEND_WITH_INV -> WcOpcode.SEND;
       case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> WcOpcode.RDMA_WRITE;
       case RDMA_READ -> WcOpcode.RDMA_READ;
       case ATOMIC_CMP_AND_SWP -> WcOpcode.COMP_SWAP;

@@ -30,7 +30,8 @@ final class SimCq extends SimObject implements CompletionQueue {
     WcOpcode opcode;
     int byteLength;
     boolean hasImmediate;
-    int immediate;
+    boolean hasInvalidated;
+    int immediate; // or the key of the window that the message ended
 
     /** Makes room in the work queue it came from. */
     void retire() {
@@ -95,7 +96,7 @@ final class SimCq extends SimObject implements CompletionQueue {
       final WcStatus status,
       final WcOpcode opcode,
       final int byteLength) {
-    add(qp, false, position, wrId, status, opcode, byteLength, false, GARBAGE, false);
+    add(qp, false, position, wrId, status, opcode, byteLength, false, false, GARBAGE, false);
   }
 
   /** Adds the completion of a receive. Called holding the wire. */
@@ -105,6 +106,7 @@ final class SimCq extends SimObject implements CompletionQueue {
       final WcOpcode opcode,
       final int byteLength,
       final boolean hasImmediate,
+      final boolean hasInvalidated,
       final int immediate,
       final boolean solicited) {
     add(
@@ -116,13 +118,14 @@ final class SimCq extends SimObject implements CompletionQueue {
         opcode,
         byteLength,
         hasImmediate,
+        hasInvalidated,
         immediate,
         solicited);
   }
 
   /** Adds a receive that failed. Called holding the wire. */
   void addFailedReceive(final SimQp qp, final long wrId, final WcStatus status) {
-    add(qp, true, 0, wrId, status, null, 0, false, 0, false);
+    add(qp, true, 0, wrId, status, null, 0, false, false, 0, false);
   }
 
   private void add(
@@ -134,6 +137,7 @@ final class SimCq extends SimObject implements CompletionQueue {
       final WcOpcode opcode,
       final int byteLength,
       final boolean hasImmediate,
+      final boolean hasInvalidated,
       final int immediate,
       final boolean solicited) {
     if (fabric.isTracing()) {
@@ -157,6 +161,7 @@ final class SimCq extends SimObject implements CompletionQueue {
         entry.opcode = failed ? (receive ? WcOpcode.BIND_MW : WcOpcode.RECV) : opcode;
         entry.byteLength = failed ? GARBAGE : byteLength;
         entry.hasImmediate = failed || hasImmediate;
+        entry.hasInvalidated = failed || hasInvalidated;
         entry.immediate = failed ? GARBAGE : immediate;
         count++;
         if (armedNext > 0) {
@@ -227,6 +232,9 @@ final class SimCq extends SimObject implements CompletionQueue {
           entry.status.code(),
           entry.hasImmediate,
           entry.immediate);
+      if (entry.hasInvalidated) {
+        into.setInvalidated(entry.immediate);
+      }
       entry.retire();
       head = (head + 1) % ring.length;
       left--;

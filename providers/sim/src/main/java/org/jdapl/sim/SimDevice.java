@@ -24,6 +24,8 @@ import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
@@ -39,7 +41,7 @@ final class SimDevice implements Device {
   static final DeviceLimits LIMITS =
       new DeviceLimits(
           1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1 << 16, 1 << 15, MAX_SGE,
-          0, 1L << 30, 16, 16, 56, 196, 148);
+          1 << 19, 1L << 30, 16, 16, 56, 196, 148);
 
   private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
   private static final long FIRST_FREE_SERVICE = 49152;
@@ -233,6 +235,20 @@ final class SimDevice implements Device {
         throw noRoom("reg_mr", "the fabric has no key left");
       }
       return region;
+    }
+  }
+
+  @Override
+  public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+    synchronized (fabric.wire) {
+      final SimPd domain = own("alloc_mw", SimPd.class, pd);
+      added("alloc_mw", SimObject.Kind.MW, LIMITS.maxMw());
+      final SimMw window = fabric.memory.add(domain, type);
+      if (window == null) {
+        removed(SimObject.Kind.MW);
+        throw noRoom("alloc_mw", "the fabric has no key left");
+      }
+      return window;
     }
   }
 

@@ -16,6 +16,9 @@ final class SimMr extends SimObject implements MemoryRegion {
   private final int lkey;
   private final int rkey;
 
+  /** How many windows are bound to it. Guarded by the wire. */
+  int windows;
+
   SimMr(
       final SimPd pd,
       final ByteBuffer buffer,
@@ -64,8 +67,13 @@ final class SimMr extends SimObject implements MemoryRegion {
   }
 
   @Override
+  String user() {
+    return windows == 0 ? null : "one of " + windows + " memory windows that are bound to it";
+  }
+
+  @Override
   void release() {
-    fabric.memory.remove(this);
+    fabric.memory.remove(Memory.slot(lkey));
     pd.detach();
   }
 }

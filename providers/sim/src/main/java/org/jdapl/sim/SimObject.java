@@ -9,6 +9,7 @@ abstract class SimObject implements AutoCloseable {
   enum Kind {
     PD("protection domains", "dealloc_pd"),
     MR("memory regions", "dereg_mr"),
+    MW("memory windows", "dealloc_mw"),
     CQ("completion queues", "destroy_cq"),
     SRQ("shared receive queues", "destroy_srq"),
     QP("queue pairs", "destroy_qp");

@@ -2,6 +2,7 @@ package org.jdapl.sim;
 
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.QpAttributes;
@@ -11,6 +12,7 @@ import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WrOpcode;
 
 /**
  * A queue pair. Posting publishes a request in a ring and submits a task; everything else happens
@@ -103,6 +105,10 @@ final class SimQp extends SimObject implements QueuePair {
     return (int) SimDevice.LIMITS.maxMessageBytes();
   }
 
+  SimPd domain() {
+    return pd;
+  }
+
   RecvQueue receives() {
     return receives;
   }
@@ -128,6 +134,39 @@ final class SimQp extends SimObject implements QueuePair {
     if (!wqe.load(request, fabric.memory)) {
       return VerbsException.EINVAL;
     }
+    posted(tail, wqe);
+    return 0;
+  }
+
+  @Override
+  public int postBind(final BindRequest request) {
+    if (state == State.INIT
+        || isClosed()
+        || !(request.window instanceof SimMw window)
+        || window.device != device
+        || window.isClosed()
+        || request.length < 0
+        || (request.length > 0
+            && (!(request.region instanceof SimMr region)
+                || region.device != device
+                || region.isClosed()))) {
+      return VerbsException.EINVAL;
+    }
+    if (device.isRemoved()) {
+      return VerbsException.EIO;
+    }
+    final long tail = posted;
+    if (tail - polled >= maxSendWr) {
+      return VerbsException.ENOMEM;
+    }
+    final SendWqe wqe = send(tail);
+    wqe.load(request);
+    posted(tail, wqe);
+    return 0;
+  }
+
+  /** The next request is there. */
+  private void posted(final long tail, final SendWqe wqe) {
     final long delay = latency.draw();
     if (!latency.isZero()) {
       wqe.arrival = fabric.now() + delay;
@@ -138,7 +177,6 @@ final class SimQp extends SimObject implements QueuePair {
     } else {
       fabric.lane().submit(arrivals, delay);
     }
-    return 0;
   }
 
   private boolean isValid(final SendRequest request) {
@@ -146,7 +184,7 @@ final class SimQp extends SimObject implements QueuePair {
       return false;
     }
     return switch (request.opcode) {
-      case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+      case SEND, SEND_WITH_IMM, SEND_WITH_INV, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
           !request.inline || Segments.length(request) <= SimDevice.LIMITS.maxMessageBytes();
       case RDMA_READ -> !request.inline;
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
@@ -257,7 +295,9 @@ final class SimQp extends SimObject implements QueuePair {
    */
   private long transfer(final SendWqe wqe) {
     wqe.status = null;
-    if (wqe.length() > SimDevice.LIMITS.maxMessageBytes()) {
+    if (wqe.window != null) {
+      wqe.status = wqe.bind(this);
+    } else if (wqe.length() > SimDevice.LIMITS.maxMessageBytes()) {
       wqe.status = WcStatus.LOC_LEN_ERR;
     } else if (!wqe.setLocal(pd, fabric.local)) {
       wqe.status = WcStatus.LOC_PROT_ERR;
@@ -327,7 +367,7 @@ final class SimQp extends SimObject implements QueuePair {
       device.async(AsyncType.COMM_EST, this);
     }
     return switch (wqe.request.opcode) {
-      case SEND, SEND_WITH_IMM -> receive(wqe);
+      case SEND, SEND_WITH_IMM, SEND_WITH_INV -> receive(wqe);
       case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> write(wqe);
       case RDMA_READ -> {
         if (!setRemote(wqe, Access.REMOTE_READ)) {
@@ -353,6 +393,14 @@ final class SimQp extends SimObject implements QueuePair {
     if (!fabric.remote.setLocal(srq != null ? srq.pd : pd, receive, length, true)) {
       failReceive(receive, WcStatus.LOC_PROT_ERR);
       return WcStatus.REM_OP_ERR;
+    }
+    if (wqe.request.opcode == WrOpcode.SEND_WITH_INV) {
+      final SimMw window = fabric.memory.window(wqe.request.invalidateRkey);
+      if (window == null || !window.invalidate(this)) {
+        failReceive(receive, WcStatus.LOC_ACCESS_ERR);
+        device.async(AsyncType.QP_ACCESS_ERR, this);
+        return WcStatus.REM_ACCESS_ERR;
+      }
     }
     fabric.local.copyTo(fabric.remote);
     complete(receive, WcOpcode.RECV, wqe);
@@ -396,7 +444,7 @@ final class SimQp extends SimObject implements QueuePair {
 
   private boolean setRemote(final SendWqe wqe, final Access right) {
     return fabric.remote.setRemote(
-        pd, wqe.request.rkey, wqe.request.remoteAddress, wqe.length(), right);
+        this, wqe.request.rkey, wqe.request.remoteAddress, wqe.length(), right);
   }
 
   private WcStatus refuseAccess() {
@@ -417,14 +465,19 @@ final class SimQp extends SimObject implements QueuePair {
   }
 
   private void complete(final RecvRequest receive, final WcOpcode opcode, final SendWqe wqe) {
+    final SendRequest request = wqe.request;
+    final boolean invalidated = request.opcode == WrOpcode.SEND_WITH_INV;
     recvCq.addReceive(
         this,
         receive.wrId,
         opcode,
         (int) wqe.length(),
         wqe.hasImmediate(),
-        wqe.hasImmediate() ? wqe.request.immediate : NO_IMMEDIATE,
-        wqe.request.solicited);
+        invalidated,
+        wqe.hasImmediate()
+            ? request.immediate
+            : invalidated ? request.invalidateRkey : NO_IMMEDIATE,
+        request.solicited);
   }
 
   private void failReceive(final RecvRequest receive, final WcStatus status) {

@@ -3,7 +3,8 @@ package org.jdapl.verbs;
 import java.util.Set;
 
 /**
- * A reusable request to bind a memory window (ibv_mw_bind). Its owner fills the fields and posts
+ * A reusable request to bind a memory window (ibv_mw_bind; for type 2 IBV_WR_BIND_MW or
+ * IBV_WR_LOCAL_INV). Its owner fills the fields and posts
  * it; the provider copies what it needs before the post returns. Confined to one thread at a time.
  */
 public final class BindRequest {
@@ -14,6 +15,9 @@ public final class BindRequest {
   /** Whether a success makes a completion (an error always does). */
   public boolean signaled = true;
 
+  /** Whether to start only when earlier RDMA reads and atomics of this queue are done. */
+  public boolean fence;
+
   /** The window. */
   public MemoryWindow window;
 
@@ -23,7 +27,7 @@ public final class BindRequest {
   /** Where in the region, as the region's addresses count. */
   public long address;
 
-  /** Bytes; 0 ends the rights. */
+  /** Bytes; 0 ends the rights, whatever the region. */
   public long length;
 
   /** What the peer may do; none but the REMOTE ones. */

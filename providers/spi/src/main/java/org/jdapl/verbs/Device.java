@@ -101,10 +101,12 @@ public interface Device extends AutoCloseable {
    * Allocates a memory window (ibv_alloc_mw). It is not bound.
    *
    * @param pd the domain.
+   * @param type who may use it.
    * @return the window.
-   * @throws VerbsException if not supported, or there is no room.
+   * @throws VerbsException with EOPNOTSUPP if there are no windows of this type; or there is no
+   *     room.
    */
-  default MemoryWindow allocMw(ProtectionDomain pd) {
+  default MemoryWindow allocMw(ProtectionDomain pd, MwType type) {
     throw VerbsException.unsupported("alloc_mw", name());
   }
 

@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * A memory window (ibv_mw, type 1): gives the peer rights to a part of a region, and takes them
- * back, by requests in the send queue.
+ * A memory window (ibv_mw): gives the peer rights to a part of a region, and takes them back, by
+ * requests in the send queue.
  */
 public interface MemoryWindow extends AutoCloseable {
 

@@ -33,6 +33,9 @@ public final class SendRequest extends SgeList {
   /** Immediate data. */
   public int immediate;
 
+  /** The key of the peer's window that {@link WrOpcode#SEND_WITH_INV} ends. */
+  public int invalidateRkey;
+
   /** What to compare with, or what to add. */
   public long compareAdd;
 

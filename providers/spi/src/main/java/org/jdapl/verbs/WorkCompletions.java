@@ -14,6 +14,7 @@ public final class WorkCompletions {
   private final int[] vendorErrors;
   private final boolean[] withImmediate;
   private final int[] immediates;
+  private final boolean[] withInvalidate;
   private int size;
 
   /**
@@ -30,6 +31,7 @@ public final class WorkCompletions {
     vendorErrors = new int[capacity];
     withImmediate = new boolean[capacity];
     immediates = new int[capacity];
+    withInvalidate = new boolean[capacity];
   }
 
   /**
@@ -86,7 +88,19 @@ public final class WorkCompletions {
     vendorErrors[index] = vendorError;
     withImmediate[index] = hasImmediate;
     immediates[index] = immediate;
+    withInvalidate[index] = false;
     size = index + 1;
+  }
+
+  /**
+   * The completion that was appended last is of a receive whose message ended a memory window.
+   * Called by the provider.
+   *
+   * @param rkey the key the window had.
+   */
+  public void setInvalidated(final int rkey) {
+    immediates[size - 1] = rkey; // as in ibv_wc: a message has one or the other
+    withInvalidate[size - 1] = true;
   }
 
   /**
@@ -167,6 +181,26 @@ public final class WorkCompletions {
    * @return the data.
    */
   public int immediate(final int index) {
+    return immediates[index];
+  }
+
+  /**
+   * Whether the message ended a memory window. Valid with {@link WcStatus#SUCCESS} only.
+   *
+   * @param index 0 up to {@link #size} - 1.
+   * @return true if {@link #invalidatedRkey} is valid.
+   */
+  public boolean hasInvalidated(final int index) {
+    return withInvalidate[index];
+  }
+
+  /**
+   * The key of the window that the message ended. Valid where {@link #hasInvalidated}.
+   *
+   * @param index 0 up to {@link #size} - 1.
+   * @return the key.
+   */
+  public int invalidatedRkey(final int index) {
     return immediates[index];
   }
 }

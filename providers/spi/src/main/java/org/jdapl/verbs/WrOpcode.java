@@ -6,6 +6,8 @@ public enum WrOpcode {
   SEND,
   /** Send a message with immediate data. */
   SEND_WITH_IMM,
+  /** Send a message, and end a window of type 2 that the peer's queue pair has bound. */
+  SEND_WITH_INV,
   /** Write into the peer's memory. */
   RDMA_WRITE,
   /** Write into the peer's memory, and complete a receive there with immediate data. */

@@ -55,8 +55,8 @@ public final class Verbs {
   /** The remote key of a region. */
   public static native int mrRkey(long mr);
 
-  /** ibv_alloc_mw, of type 1. */
-  public static native long allocMw(long pd);
+  /** ibv_alloc_mw, of an ibv_mw_type. */
+  public static native long allocMw(long pd, int type);
 
   /** ibv_dealloc_mw. */
   public static native int deallocMw(long mw);
@@ -66,6 +66,10 @@ public final class Verbs {
 
   /** ibv_bind_mw. */
   public static native int bindMw(
+      long qp, long mw, long mr, long start, long length, int access, long wrId, int flags);
+
+  /** Posts IBV_WR_BIND_MW, or IBV_WR_LOCAL_INV if the length is 0, of a window of type 2. */
+  public static native int bindMw2(
       long qp, long mw, long mr, long start, long length, int access, long wrId, int flags);
 
   // Completion queues.

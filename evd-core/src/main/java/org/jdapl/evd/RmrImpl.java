@@ -1,0 +1,361 @@
+package org.jdapl.evd;
+
+import java.util.EnumSet;
+import java.util.Set;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.HandleType;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Rmr;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * A remote memory region over a memory window of the provider.
+ *
+ * <p>It knows two things: what the last bind asked for, which posters see, and the region that the
+ * device has bound, as far as completions told. A region is in use while either an open bind or the
+ * device has it.
+ */
+final class RmrImpl extends ObjectBase implements Rmr {
+
+  private final PzImpl pz;
+  private final Scope scope;
+  private MemoryWindow window;
+
+  /** Posters of binds, before the guard of the endpoint's requests. */
+  private final Guard posters = new Guard();
+
+  // Under the monitor of this object, which nobody holds while he calls anything else.
+  private boolean closed;
+  private LmrImpl asked;
+  private long offset;
+  private long length;
+  private final Set<Privilege> rights = EnumSet.noneOf(Privilege.class);
+  private int rkey;
+
+  /** Where the last bind was posted. */
+  private Incarnation at;
+
+  private int open;
+
+  /** How many binds failed: one may before the post returned. */
+  private int failures;
+
+  private LmrImpl held;
+
+  /** How many open binds were done already, and ended by the peer. */
+  private int endedEarly;
+
+  /** What became of a bind nobody can say: it may be bound to any region. */
+  private boolean unsure;
+
+  /** Where the peer may end it; and there, under the monitor of that list, its neighbours. */
+  volatile BoundRmrs list;
+
+  RmrImpl previous;
+  RmrImpl next;
+
+  RmrImpl(final String name, final PzImpl pz, final Scope scope) {
+    super(HandleType.RMR, name);
+    this.pz = pz;
+    this.scope = scope;
+  }
+
+  void open(final MemoryWindow created) {
+    window = created;
+  }
+
+  @Override
+  IaImpl ia() {
+    return pz.ia();
+  }
+
+  MemoryWindow window() {
+    return window;
+  }
+
+  // Binding.
+
+  @Override
+  public Outcome bind(
+      final Lmr lmr,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges,
+      final Endpoint endpoint,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    if (!(endpoint instanceof EndpointImpl own) || own.ia() != ia()) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EP,
+          name + ".bind: " + endpoint + " is not an endpoint of " + ia());
+    }
+    posters.lock();
+    try {
+      return own.bind(this, lmr, from, bytes, privileges, cookie, context, flags);
+    } finally {
+      posters.unlock();
+    }
+  }
+
+  /**
+   * A bind is about to be posted.
+   *
+   * @return how many failed so far.
+   */
+  synchronized int begin(final Incarnation endpoint, final long bytes) {
+    checkOpen("bind");
+    if (endpoint.pz() != pz) {
+      throw new DatException(
+          ReturnType.PROTECTION_VIOLATION,
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".bind: it belongs to " + pz + ", " + endpoint + " to " + endpoint.pz());
+    }
+    if (open > 0 && at != endpoint) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".bind: a bind of it is open at " + at + "; wait for its completion");
+    }
+    if (scope == Scope.EP) {
+      checkMayBindAgain(endpoint, bytes);
+    }
+    open++;
+    return failures;
+  }
+
+  private void checkMayBindAgain(final Incarnation endpoint, final long bytes) {
+    final boolean bound = asked != null || unsure || (open == 0 && held != null);
+    if (!bound && bytes == 0) {
+      throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".bind of length 0: it is not bound");
+    }
+    if (bound && (bytes > 0 || at != endpoint)) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE,
+          name
+              + ".bind: it is bound at "
+              + at
+              + (at == at.endpoint().now()
+                  ? "; unbind it there first, by a bind of length 0"
+                  : ", which has ended; close it, and create another one"));
+    }
+  }
+
+  /** Nothing was posted. */
+  synchronized void cancel() {
+    open--;
+  }
+
+  /** A bind was posted; it may have completed already. */
+  void posted(
+      final Incarnation endpoint,
+      final LmrImpl region,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges,
+      final int failuresBefore) {
+    final BoundRmrs last = list;
+    if (last != null) {
+      last.remove(this);
+    }
+    final int key = window.rkey();
+    synchronized (this) {
+      at = endpoint;
+      rkey = key;
+      ask(failures == failuresBefore ? region : null, from, bytes, privileges);
+    }
+    if (scope == Scope.EP && region != null) {
+      endpoint.bound().add(this);
+    }
+  }
+
+  private void ask(
+      final LmrImpl region,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges) {
+    asked = region;
+    offset = from;
+    length = region == null ? 0 : bytes;
+    rights.clear();
+    if (region != null) {
+      rights.addAll(privileges);
+    }
+  }
+
+  /** A bind is done: the device has a region bound now, or none if it is null. */
+  synchronized void onDone(final LmrImpl region) {
+    open--;
+    unsure = false;
+    if (region != null && endedEarly > 0) {
+      endedEarly--;
+      held = null;
+    } else {
+      held = region;
+    }
+  }
+
+  /** A bind failed. */
+  synchronized void onFailed() {
+    open--;
+    failures++;
+    if (open == 0) {
+      ask(null, 0, 0, Set.of());
+    }
+  }
+
+  /** What became of a bind nobody can say. */
+  synchronized void onUnknown() {
+    open--;
+    unsure = true;
+  }
+
+  /** A message of the peer ended it. */
+  synchronized void onInvalidated() {
+    if (held == null) {
+      endedEarly++;
+    }
+    held = null;
+    ask(null, 0, 0, Set.of());
+  }
+
+  /** Whether a context is that of the last bind. */
+  synchronized boolean isLast(final int context) {
+    return asked != null && rkey == context;
+  }
+
+  /** Whether the device may have it bound to a region; an open bind of it uses that as well. */
+  synchronized boolean mayBeBoundTo(final LmrImpl region) {
+    return !closed && (unsure || held == region);
+  }
+
+  // Reading into it.
+
+  /**
+   * Checks that an endpoint may read into a part of the window.
+   *
+   * @return where the window starts in its region.
+   */
+  synchronized long checkRead(
+      final Incarnation endpoint, final long from, final long bytes, final String user) {
+    checkOpen("use by " + user);
+    if (endpoint.pz() != pz || (scope == Scope.EP && asked != null && at != endpoint)) {
+      throw new DatException(
+          ReturnType.PROTECTION_VIOLATION,
+          ReturnSubtype.PROTECTION_WRITE,
+          user + ": " + name + " belongs to " + (endpoint.pz() == pz ? at : pz));
+    }
+    if (asked == null) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE, user + ": " + name + " is not bound; bind it first");
+    }
+    if (!rights.contains(Privilege.REMOTE_WRITE)) {
+      throw new DatException(
+          ReturnType.PRIVILEGES_VIOLATION,
+          ReturnSubtype.PRIVILEGES_WRITE,
+          user + ": " + name + " lacks REMOTE_WRITE, it has " + rights);
+    }
+    if (from < 0 || bytes < 0 || bytes > length - from) {
+      throw new DatException(
+          ReturnType.LENGTH_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
+          user + ": " + bytes + " bytes at " + from + " are not inside the " + length + " of " + name);
+    }
+    return offset;
+  }
+
+  // Asking.
+
+  @Override
+  public ProtectionZone pz() {
+    return pz;
+  }
+
+  @Override
+  public Scope scope() {
+    return scope;
+  }
+
+  @Override
+  public synchronized Lmr lmr() {
+    return asked;
+  }
+
+  @Override
+  public synchronized long address() {
+    return asked == null ? 0 : asked.start() + offset;
+  }
+
+  @Override
+  public synchronized long length() {
+    return length;
+  }
+
+  @Override
+  public synchronized Set<Privilege> privileges() {
+    return rights.isEmpty() ? Set.of() : EnumSet.copyOf(rights);
+  }
+
+  @Override
+  public synchronized int rmrContext() {
+    checkOpen("rmrContext");
+    return rkey;
+  }
+
+  private void checkOpen(final String call) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_RMR, this, call);
+    }
+  }
+
+  // Closing.
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      if (open > 0) {
+        throw Misuse.state(
+            ReturnSubtype.NO_SUBTYPE,
+            name + ".close: a bind of it is open at " + at + "; wait for its completion");
+      }
+      closed = true;
+    }
+    release();
+  }
+
+  /** Closes it whatever is open: its endpoints were drained or given up. */
+  void closeAbruptly() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    release();
+  }
+
+  private void release() {
+    final BoundRmrs last = list;
+    if (last != null) {
+      last.remove(this);
+    }
+    try {
+      window.close();
+    } catch (final VerbsException e) {
+      pz.ia().destroyLater(window::close);
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      pz.removeUser(this);
+      pz.ia().remove(this);
+    }
+  }
+}
