@@ -21,6 +21,7 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
 import org.jdapl.evd.EndpointStates.Trigger;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -244,6 +245,84 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
         flags);
   }
 
+  @Override
+  public Outcome postRdmaWriteImmed(
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final int immediateData,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
+    return request(
+        DtoOperation.RDMA_WRITE_IMMED,
+        null,
+        0,
+        0,
+        segments,
+        rmrContext,
+        remoteAddress,
+        immediateData,
+        0,
+        cookie,
+        context,
+        flags);
+  }
+
+  @Override
+  public Outcome postFetchAndAdd(
+      final Lmr lmr,
+      final long offset,
+      final int rmrContext,
+      final long remoteAddress,
+      final long add,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.FETCH_AND_ADD);
+    return request(
+        DtoOperation.FETCH_AND_ADD,
+        lmr,
+        offset,
+        Long.BYTES,
+        null,
+        rmrContext,
+        remoteAddress,
+        add,
+        0,
+        cookie,
+        context,
+        flags);
+  }
+
+  @Override
+  public Outcome postCompareAndSwap(
+      final Lmr lmr,
+      final long offset,
+      final int rmrContext,
+      final long remoteAddress,
+      final long compare,
+      final long swap,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.COMPARE_AND_SWAP);
+    return request(
+        DtoOperation.COMPARE_AND_SWAP,
+        lmr,
+        offset,
+        Long.BYTES,
+        null,
+        rmrContext,
+        remoteAddress,
+        compare,
+        swap,
+        cookie,
+        context,
+        flags);
+  }
+
   private Outcome request(
       final DtoOperation operation,
       final Lmr lmr,
@@ -255,11 +334,45 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
+    return request(
+        operation,
+        lmr,
+        offset,
+        length,
+        segments,
+        rmrContext,
+        remoteAddress,
+        0,
+        0,
+        cookie,
+        context,
+        flags);
+  }
+
+  /**
+   * Posts a request.
+   *
+   * @param segments what it is of; null for one of the region.
+   * @param operand the immediate data, or what to add, or to compare with.
+   * @param swap what to put in place.
+   */
+  private Outcome request(
+      final DtoOperation operation,
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final long operand,
+      final long swap,
+      final long cookie,
+      final Object context,
+      final int flags) {
     checkFlags(operation, flags);
     final Incarnation incarnation = now;
     final WorkQueue requests = incarnation.requests();
-    final Privilege need =
-        operation == DtoOperation.RDMA_READ ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
+    final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
     requests.lock();
     try {
       checkMayPost(incarnation, operation);
@@ -274,6 +387,9 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
+      send.immediate = (int) operand;
+      send.compareAdd = operand;
+      send.swap = swap;
       final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
       int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
       if (errno == VerbsException.EINVAL
@@ -349,7 +465,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     final int legal =
         CompletionFlags.SUPPRESS
             | CompletionFlags.BARRIER_FENCE
-            | (operation == DtoOperation.SEND ? CompletionFlags.SOLICITED_WAIT : 0);
+            | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
           flagsArgument(operation),
@@ -358,7 +474,24 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   private static int flagsArgument(final DtoOperation operation) {
-    return operation == DtoOperation.SEND ? 4 : 6;
+    return switch (operation) {
+      case SEND -> 4;
+      case RDMA_WRITE_IMMED -> 7;
+      case FETCH_AND_ADD -> 8;
+      case COMPARE_AND_SWAP -> 9;
+      default -> 6;
+    };
+  }
+
+  /** Whether what is at the peer comes here. */
+  private static boolean isFetching(final DtoOperation operation) {
+    return operation == DtoOperation.RDMA_READ
+        || operation == DtoOperation.FETCH_AND_ADD
+        || operation == DtoOperation.COMPARE_AND_SWAP;
+  }
+
+  private static boolean completesAtPeer(final DtoOperation operation) {
+    return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;
   }
 
   private Outcome outcome(final int errno, final DtoOperation operation) {
@@ -378,7 +511,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       case SEND -> WrOpcode.SEND;
       case RDMA_WRITE -> WrOpcode.RDMA_WRITE;
       case RDMA_READ -> WrOpcode.RDMA_READ;
-      case RECEIVE -> throw new IllegalArgumentException("not a request: " + operation);
+      case RDMA_WRITE_IMMED -> WrOpcode.RDMA_WRITE_WITH_IMM;
+      case FETCH_AND_ADD -> WrOpcode.ATOMIC_FETCH_AND_ADD;
+      case COMPARE_AND_SWAP -> WrOpcode.ATOMIC_CMP_AND_SWP;
+      case RECEIVE, RECEIVE_IMMED, RECEIVE_MESSAGE_IMMED ->
+          throw new IllegalArgumentException("not a request: " + operation);
     };
   }
 

@@ -26,6 +26,7 @@ import org.jdapl.dat.CommonServicePoint;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
@@ -45,6 +46,7 @@ import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.PrivateDataLength;
@@ -65,6 +67,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private final Jdapl runtime;
   private final Device device;
+  private final Set<Capability> capabilities;
   private final Reaper reaper;
   private final Runnable afterClose;
   private final Runnable afterDevice;
@@ -116,6 +119,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
+    capabilities = device.capabilities();
     reaper = runtime.reaper();
     this.leaks = leaks;
     this.afterClose = afterClose;
@@ -926,11 +930,23 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         device.limits().maxSrq() > 0,
         true,
         false,
-        showsExactPrivateData());
+        showsExactPrivateData(),
+        capabilities.contains(Capability.ATOMICS),
+        capabilities.contains(Capability.RDMA_WRITE_WITH_IMM));
   }
 
   private boolean showsExactPrivateData() {
     return device.declaration().privateData() == PrivateDataLength.EXACT;
+  }
+
+  /** Refuses a post that the device cannot do. */
+  void checkCapability(final Capability needed, final String poster, final DtoOperation operation) {
+    if (!capabilities.contains(needed)) {
+      throw new DatException(
+          ReturnType.MODEL_NOT_SUPPORTED,
+          ReturnSubtype.NO_SUBTYPE,
+          poster + ": post of " + operation + ": " + device.name() + " has no " + needed);
+    }
   }
 
   /** Whether private data that the device shows is as long as what the peer gave. */

@@ -5,6 +5,7 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
+import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -405,19 +406,31 @@ final class Merger {
       final Handout to) {
     final WcStatus status = stash.status(entry);
     final boolean success = status == WcStatus.SUCCESS;
-    final DtoOperation operation = queue.operation(slot);
+    final DtoOperation posted = queue.operation(slot);
+    final boolean isReceived = success && posted == DtoOperation.RECEIVE;
     final CompletionView view = to.completion();
     view.set(
         endpoint,
-        operation,
+        isReceived ? received(entry) : posted,
+        isReceived && stash.hasImmediate(entry) ? stash.immediate(entry) : 0,
         queue.cookie(slot),
         queue.context(slot),
         dtoStatus(status),
-        success ? transferred(queue, slot, operation, entry) : 0,
+        success ? transferred(queue, slot, posted, entry) : 0,
         success ? 0 : stash.vendorError(entry));
     queue.complete(slot);
     stash.release(entry);
     to.set(view, evd, endpoint.endpoint());
+  }
+
+  /** What took a receive that succeeded. */
+  private DtoOperation received(final int entry) {
+    if (!stash.hasImmediate(entry)) {
+      return DtoOperation.RECEIVE;
+    }
+    return stash.opcode(entry) == WcOpcode.RECV_RDMA_WITH_IMM
+        ? DtoOperation.RECEIVE_IMMED
+        : DtoOperation.RECEIVE_MESSAGE_IMMED;
   }
 
   private long transferred(

@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.util.Arrays;
+import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -32,6 +33,9 @@ final class Stash {
   private int[] byteLengths = new int[0];
   private int[] qpNumbers = new int[0];
   private int[] vendorErrors = new int[0];
+  private WcOpcode[] opcodes = new WcOpcode[0];
+  private boolean[] withImmediate = new boolean[0];
+  private int[] immediates = new int[0];
   private int[] next = new int[0];
   private int free = NONE;
 
@@ -52,6 +56,9 @@ final class Stash {
     byteLengths = Arrays.copyOf(byteLengths, capacity);
     qpNumbers = Arrays.copyOf(qpNumbers, capacity);
     vendorErrors = Arrays.copyOf(vendorErrors, capacity);
+    opcodes = Arrays.copyOf(opcodes, capacity);
+    withImmediate = Arrays.copyOf(withImmediate, capacity);
+    immediates = Arrays.copyOf(immediates, capacity);
     next = Arrays.copyOf(next, capacity);
     silent = Arrays.copyOf(silent, capacity);
     for (int entry = capacity - 1; entry >= old; entry--) {
@@ -70,6 +77,9 @@ final class Stash {
       byteLengths[entry] = completions.byteLength(i);
       qpNumbers[entry] = completions.qpNumber(i);
       vendorErrors[entry] = completions.vendorError(i);
+      opcodes[entry] = completions.opcode(i);
+      withImmediate[entry] = completions.hasImmediate(i);
+      immediates[entry] = completions.immediate(i);
       append(ready, entry);
     }
   }
@@ -200,5 +210,19 @@ final class Stash {
 
   int vendorError(final int entry) {
     return vendorErrors[entry];
+  }
+
+  /** Of a success. */
+  WcOpcode opcode(final int entry) {
+    return opcodes[entry];
+  }
+
+  /** Of a success. */
+  boolean hasImmediate(final int entry) {
+    return withImmediate[entry];
+  }
+
+  int immediate(final int entry) {
+    return immediates[entry];
   }
 }

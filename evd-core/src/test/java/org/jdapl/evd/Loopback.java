@@ -9,6 +9,7 @@ import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -76,6 +77,11 @@ final class Loopback implements VerbsProvider, Device {
   @Override
   public Declaration declaration() {
     return declaration;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return CAPABILITIES;
   }
 
   @Override
@@ -255,6 +261,8 @@ final class Loopback implements VerbsProvider, Device {
     @Override
     public void close() {}
   }
+
+  private static final Set<Capability> CAPABILITIES = Set.of(Capability.values());
 
   private static final class Qp implements QueuePair {
     private final Cq sendCq;

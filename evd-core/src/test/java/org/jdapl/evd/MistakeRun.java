@@ -38,6 +38,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
+          "org.jdapl.evd.TransferContractTest",
           "org.jdapl.evd.PrivateDataContractTest",
           "org.jdapl.evd.PrivateDataTest",
           "org.jdapl.evd.ErrorHandlerTest",

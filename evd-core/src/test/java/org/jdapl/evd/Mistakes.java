@@ -1048,6 +1048,48 @@ final class Mistakes {
   private static Stream<Mistake> posts() {
     return Stream.of(
         Mistake.of(
+            "D01",
+            "a compare and swap puts something else in place",
+            "EndpointImpl.java",
+            "      send.swap = swap;",
+            "      send.swap = operand;"),
+        Mistake.of(
+            "D01",
+            "immediate data of the first of a batch is taken for all",
+            "Stash.java",
+            "completions.immediate(i)",
+            "completions.immediate(0)"),
+        Mistake.of(
+            "D01",
+            "a receive does not tell what took it",
+            "Merger.java",
+            "stash.opcode(entry) == WcOpcode.RECV_RDMA_WITH_IMM",
+            "stash.opcode(entry) == WcOpcode.RECV"),
+        Mistake.of(
+            "D01",
+            "what the device cannot do is posted all the same",
+            "IaImpl.java",
+            "if (!capabilities.contains(needed)) {",
+            "if (needed == null) {"),
+        Mistake.of(
+            "D01",
+            "an RDMA write with immediate data is never a solicited one",
+            "EndpointImpl.java",
+            "return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;",
+            "return operation == DtoOperation.SEND;"),
+        Mistake.of(
+            "D02",
+            "an atomic writes memory that is for reading",
+            "EndpointImpl.java",
+            "        || operation == DtoOperation.FETCH_AND_ADD\n",
+            ""),
+        Mistake.of(
+            "E09",
+            "a copy forgets the immediate data",
+            "CompletionView.java",
+            "copy.set(incarnation, operation, immediateData,",
+            "copy.set(incarnation, operation, 0,"),
+        Mistake.of(
             "D03",
             "an object that rides along is forgotten",
             "WorkQueue.java",

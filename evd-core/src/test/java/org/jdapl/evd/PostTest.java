@@ -15,6 +15,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
@@ -76,6 +77,30 @@ class PostTest {
         assertThat(seen).allMatch(completion -> completion.context() == context);
       }
     }
+  }
+
+  @Test
+  void required_D01_whatTheDeviceCannotDoIsNotSupported() {
+    final InterceptedBed bed = new InterceptedBed();
+    bed.connected();
+    final Segments message = new Segments(1).add(bed.lmr, 0, 8);
+    final Endpoint endpoint = bed.endpoint;
+
+    for (final ThrowableAssert.ThrowingCallable post :
+        List.<ThrowableAssert.ThrowingCallable>of(
+            () -> endpoint.postFetchAndAdd(bed.lmr, 0, 1, 8, 1, 1, null, 0),
+            () -> endpoint.postCompareAndSwap(bed.lmr, 0, 1, 8, 1, 1, 1, null, 0),
+            () -> endpoint.postRdmaWriteImmed(message, 1, 8, 1, 1, null, 0))) {
+      assertThatThrownBy(post)
+          .isInstanceOfSatisfying(
+              DatException.class,
+              e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
+          .hasMessageContaining(endpoint.name());
+    }
+
+    assertThat(bed.ia.providerAttributes().isAtomicSupported()).as("it says so").isFalse();
+    assertThat(bed.ia.providerAttributes().isImmediateDataSupported()).as("it says so").isFalse();
+    assertThat(endpoint.isRequestIdle()).as("nothing was posted").isTrue();
   }
 
   @Test

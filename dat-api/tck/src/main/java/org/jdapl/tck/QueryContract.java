@@ -261,6 +261,8 @@ public abstract class QueryContract extends Contract {
     assertThat(supported.isSrqSupported())
         .as(why("the limits say so as well"))
         .isEqualTo(adapter.attributes().maxSrqs() > 0);
+    assertThat(supported.isAtomicSupported()).as(why("every device here is")).isTrue();
+    assertThat(supported.isImmediateDataSupported()).as(why("every device here is")).isTrue();
     adapter.close();
     assertThat(adapter.providerAttributes()).as(why("closed")).isEqualTo(supported);
   }

@@ -345,9 +345,7 @@ final class Recorder implements EventHandler {
   }
 
   private static DrainReport.Queue queueOf(final DtoOperation operation) {
-    return operation == DtoOperation.RECEIVE
-        ? DrainReport.Queue.RECEIVE
-        : DrainReport.Queue.REQUEST;
+    return operation.isReceive() ? DrainReport.Queue.RECEIVE : DrainReport.Queue.REQUEST;
   }
 
   private static String describe(final Event event) {

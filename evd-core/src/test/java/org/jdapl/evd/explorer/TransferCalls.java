@@ -104,6 +104,7 @@ final class TransferCalls {
                 case RDMA_READ ->
                     to.postRdmaRead(
                         list, key(c), address(c) + Memory.source(cookie), cookie, lmr, flags);
+                default -> throw new IllegalArgumentException("no step of a script: " + operation);
               };
         });
     if (outcome[0] == Outcome.SUCCESS) {
