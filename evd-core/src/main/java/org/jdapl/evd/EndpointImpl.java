@@ -391,13 +391,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       send.compareAdd = operand;
       send.swap = swap;
       final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
-      int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+      final boolean unsignalled = (flags & CompletionFlags.UNSIGNALLED) != 0;
+      if (unsignalled) {
+        incarnation.requestEvd().expectUnsignalled();
+      }
+      int errno =
+          requests.postSend(
+              incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
       if (errno == VerbsException.EINVAL
           && incarnation.connection().state() == EndpointState.DISCONNECTED) {
         incarnation
             .qp()
             .modifyToError(); // it ended before it was connected; what is posted now is flushed
-        errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+        errno =
+            requests.postSend(
+                incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
       }
       return outcome(errno, operation);
     } catch (final VerbsException e) {
@@ -464,6 +472,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   private void checkFlags(final DtoOperation operation, final int flags) {
     final int legal =
         CompletionFlags.SUPPRESS
+            | CompletionFlags.UNSIGNALLED
             | CompletionFlags.BARRIER_FENCE
             | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {

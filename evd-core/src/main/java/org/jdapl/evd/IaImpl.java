@@ -924,7 +924,10 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         runtime.providerName(),
         true,
         ProviderAttributes.EpCreator.NEVER,
-        CompletionFlags.SUPPRESS | CompletionFlags.SOLICITED_WAIT | CompletionFlags.BARRIER_FENCE,
+        CompletionFlags.SUPPRESS
+            | CompletionFlags.SOLICITED_WAIT
+            | CompletionFlags.UNSIGNALLED
+            | CompletionFlags.BARRIER_FENCE,
         UpcallPolicy.MANY,
         true,
         device.limits().maxSrq() > 0,

@@ -194,16 +194,21 @@ final class Merger {
     return stash.events() + lane.count() + heldEnds;
   }
 
+  /** After {@link #count}: whether one of those events tells of itself. */
+  boolean hasTelling() {
+    return stash.tellingEvents() + lane.count() + heldEnds > 0;
+  }
+
   /**
    * As {@link #collect}.
    *
-   * @return whether an event was among them, or a marker, for which somebody waits.
+   * @return whether an event that tells was among them, or a marker, for which somebody waits.
    */
   boolean collectNews() {
     look();
-    final int old = stash.events();
+    final int old = stash.tellingEvents();
     collect();
-    return look() || stash.events() > old;
+    return look() || stash.tellingEvents() > old;
   }
 
   /** Returns whether a marker was among those that had not been looked at. */
@@ -212,7 +217,7 @@ final class Merger {
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
       marker |= isMarker(entry);
-      stash.look(entry, isSilent(entry));
+      stash.look(entry, isSilent(entry), evd.mayBeUnsignalled() && isUnsignalled(entry));
     }
     return marker;
   }
@@ -237,6 +242,18 @@ final class Merger {
         || queue.isMarker(slot)
         || queue.isSwept()
         || (stash.status(entry) == WcStatus.SUCCESS && queue.isSuppressed(slot));
+  }
+
+  /** Whether a completion is of a request that tells nobody of its success. */
+  private boolean isUnsignalled(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {
+      return false;
+    }
+    final WorkQueue queue = endpoint.queue(wrId);
+    final int slot = queue.slotOf(wrId);
+    return slot >= 0 && queue.isUnsignalled(slot);
   }
 
   /**

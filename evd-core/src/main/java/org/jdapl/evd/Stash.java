@@ -41,8 +41,10 @@ final class Stash {
 
   // How many are events. Those up to the last one that was looked at are known.
   private boolean[] silent = new boolean[0];
+  private boolean[] unsignalled = new boolean[0];
   private int lastLooked = NONE;
   private int silents;
+  private int unsignalleds;
   private int used;
 
   /** Makes room for that many entries in all. */
@@ -61,6 +63,7 @@ final class Stash {
     immediates = Arrays.copyOf(immediates, capacity);
     next = Arrays.copyOf(next, capacity);
     silent = Arrays.copyOf(silent, capacity);
+    unsignalled = Arrays.copyOf(unsignalled, capacity);
     for (int entry = capacity - 1; entry >= old; entry--) {
       next[entry] = free;
       free = entry;
@@ -159,6 +162,7 @@ final class Stash {
       silent[entry] = false;
       silents--;
     }
+    forgetUnsignalled(entry);
   }
 
   // Counting.
@@ -173,12 +177,28 @@ final class Stash {
     return lastLooked == NONE ? ready.head : next[lastLooked];
   }
 
-  /** An entry is {@link #firstUnknown}, and was looked at: whether it will make no event. */
-  void look(final int entry, final boolean isSilent) {
+  private void forgetUnsignalled(final int entry) {
+    if (unsignalleds > 0 && unsignalled[entry]) {
+      unsignalled[entry] = false;
+      unsignalleds--;
+    }
+  }
+
+  /**
+   * An entry is {@link #firstUnknown}, and was looked at.
+   *
+   * @param isSilent whether it will make no event.
+   * @param isUnsignalled whether it will make one that does not tell.
+   */
+  void look(final int entry, final boolean isSilent, final boolean isUnsignalled) {
     lastLooked = entry;
     if (isSilent && !silent[entry]) {
       silent[entry] = true;
       silents++;
+      forgetUnsignalled(entry); // its queue may have been swept since
+    } else if (isUnsignalled && !isSilent && !unsignalled[entry]) {
+      unsignalled[entry] = true;
+      unsignalleds++;
     }
   }
 
@@ -190,6 +210,11 @@ final class Stash {
   /** How many events the entries will make. All were looked at. */
   int events() {
     return used - silents;
+  }
+
+  /** How many of the events tell of themselves. All were looked at. */
+  int tellingEvents() {
+    return events() - unsignalleds;
   }
 
   long wrId(final int entry) {

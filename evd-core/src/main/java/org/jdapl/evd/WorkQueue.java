@@ -39,6 +39,7 @@ class WorkQueue extends Guard {
   private static final byte SUPPRESSED = 1;
   private static final byte MARKER = 2;
   private static final byte CLOSE_MARKER = 4;
+  private static final byte UNSIGNALLED = 8;
 
   private final boolean requests;
   private final Counters counters;
@@ -150,9 +151,11 @@ class WorkQueue extends Guard {
       final long length,
       final long cookie,
       final Object context,
-      final boolean suppress) {
+      final boolean suppress,
+      final boolean unsignalled) {
     final boolean signaled = !suppress || unsignaled + 1 >= signalInterval;
-    final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
+    final byte flag = (byte) ((suppress ? SUPPRESSED : 0) | (unsignalled ? UNSIGNALLED : 0));
+    final int slot = fill(operation, length, cookie, context, flag);
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
     movePosted(1);
@@ -445,6 +448,11 @@ class WorkQueue extends Guard {
 
   boolean isSuppressed(final int slot) {
     return (flags[slot] & SUPPRESSED) != 0;
+  }
+
+  /** Whether a success is an event that tells nobody of itself. */
+  boolean isUnsignalled(final int slot) {
+    return (flags[slot] & UNSIGNALLED) != 0;
   }
 
   DtoOperation operation(final int slot) {

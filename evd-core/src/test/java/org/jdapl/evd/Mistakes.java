@@ -325,8 +325,8 @@ final class Mistakes {
             "W01",
             "a wait ends at the first event, whatever the threshold",
             "EvdImpl.java",
-            "if (remaining >= threshold && takeOne(own)) {",
-            "if (remaining >= 1 && takeOne(own)) {"),
+            "remaining >= threshold && takeOne(own)",
+            "remaining >= 1 && takeOne(own)"),
         Mistake.of(
             "W01",
             "suppressed successes and markers count as events",
@@ -1047,6 +1047,24 @@ final class Mistakes {
 
   private static Stream<Mistake> posts() {
     return Stream.of(
+        Mistake.of(
+            "D01",
+            "an unsignalled success makes an upcall",
+            "EvdImpl.java",
+            "if (settled || (unsignalled && !merger.hasMoreInMemory())) {",
+            "if (settled) {"),
+        Mistake.of(
+            "D01",
+            "an unsignalled failure makes no upcall",
+            "Merger.java",
+            "if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {",
+            "if (endpoint == null) {"),
+        Mistake.of(
+            "D01",
+            "an unsignalled success ends a wait",
+            "EvdImpl.java",
+            "(isEntering || merger.hasTelling())",
+            "(isEntering || remaining > 0)"),
         Mistake.of(
             "D01",
             "a compare and swap puts something else in place",

@@ -4,18 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
+import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -25,6 +31,7 @@ import org.junit.jupiter.api.Test;
 public abstract class TransferContract extends Contract {
 
   private static final int DEFAULT = CompletionFlags.DEFAULT;
+  private static final int UNSIGNALLED = CompletionFlags.UNSIGNALLED;
 
   /** A contract; its state lives for one test. */
   protected TransferContract() {}
@@ -408,10 +415,157 @@ public abstract class TransferContract extends Contract {
     write(pair, 3, 1, DEFAULT);
     await(() -> pair.passive.successes(Queue.RECEIVE) == 1, "one receive");
 
-    pair.passive.endpoint.disconnect(org.jdapl.dat.Endpoint.Disconnect.ABRUPT);
+    pair.passive.endpoint.disconnect(Disconnect.ABRUPT);
     final DtoCompletion flushed = failure(pair.passive);
 
     assertThat(flushed.operation()).as(why("what was posted")).isEqualTo(DtoOperation.RECEIVE);
     assertThat(flushed.immediateData()).as(why("none")).isZero();
+  }
+
+  // UNSIGNALLED
+
+  /** Sends that tell nobody; when it returns, they are done. */
+  private void sendUnsignalled(final Pair pair, final int first, final int count) {
+    final long before = pair.passive.successes(Queue.RECEIVE);
+    pair.passive.receives(first, count);
+    pair.active.sends(first, count, UNSIGNALLED);
+    await(
+        () -> pair.passive.successes(Queue.RECEIVE) == before + count, "the receives of the sends");
+    bench.settle();
+  }
+
+  @Test
+  void required_D01_anUnsignalledSuccessIsHandedOutWithTheNextThatTells() {
+    final Pair pair = connected();
+    for (int round = 0; round < 3; round++) {
+      final int done = 4 * round;
+
+      sendUnsignalled(pair, done, 3);
+
+      assertThat(pair.active.seen.completions()).as(why("no upcall for them")).hasSize(done);
+      pair.passive.receives(done + 3, 1);
+      pair.active.sends(done + 3, 1);
+      await(() -> pair.active.seen.completions().size() == done + 4, "all with the next one");
+    }
+    assertThat(pair.active.seen.cookies(pair.active.endpoint, Queue.REQUEST))
+        .as(why("in order"))
+        .containsExactlyElementsOf(range(0, 12));
+  }
+
+  @Test
+  void required_D01_anUnsignalledSuccessIsHandedOutWithAnyEvent() {
+    final Pair pair = connected();
+    sendUnsignalled(pair, 0, 2);
+    final int before = pair.active.seen.count();
+
+    post(pair.active.evd, "news");
+    awaitCount(pair.active.seen, before + 3, "the two sends, and what told");
+  }
+
+  @Test
+  void required_D01_anUnsignalledFailureTells() {
+    final Pair pair =
+        Pair.open(this, 256, EndpointAttributes.defaults().withRetries(7, 0)).connect();
+
+    pair.active.sends(0, 1, UNSIGNALLED);
+
+    assertThat(failure(pair.active).status())
+        .as(why("the peer has no receive"))
+        .isEqualTo(DtoStatus.ERR_RECEIVER_NOT_READY);
+  }
+
+  @Test
+  void required_D01_anUnsignalledSuccessPrecedesTheEndOfItsConnection() {
+    final Pair pair = connected();
+    sendUnsignalled(pair, 0, 2);
+
+    pair.active.endpoint.disconnect(Disconnect.GRACEFUL);
+    await(pair.active::ended, "the end");
+
+    assertThat(pair.active.seen.completions()).as(why("both, before the end")).hasSize(2);
+    final List<Event> events = pair.active.seen.events();
+    assertThat(events.get(events.size() - 1)).as(why("" + events)).isInstanceOf(ConnectionEvent.class);
+  }
+
+  @Test
+  void required_D01_aDequeueAndAnEnabledUpcallFindUnsignalledSuccesses() {
+    final Pair pair = connected();
+    sendUnsignalled(pair, 0, 4);
+    pair.active.evd.disable();
+    bench.settle();
+
+    succeeds(pair.active.seen.take(), "the first one");
+    assertThat(pair.active.successes(Queue.REQUEST)).as(why("by dequeue")).isEqualTo(1);
+    pair.active.enable();
+    awaitRequests(pair.active, 4);
+  }
+
+  @Test
+  void required_D01_aNotificationIsNotUsedUpByUnsignalledSuccesses() {
+    final Pair pair = connected();
+    pair.active.evd.teardown();
+    final AtomicInteger told = new AtomicInteger();
+    pair.active.evd.notifyOnce(evd -> told.incrementAndGet(), Invoke.ON_ANY);
+
+    sendUnsignalled(pair, 0, 3);
+
+    assertThat(told).as(why("not told")).hasValue(0);
+    pair.passive.receives(3, 1);
+    pair.active.sends(3, 1);
+    await(() -> told.get() == 1, "told of the next one");
+    assertThat(pair.active.seen.takeAll()).as(why("all of them")).isEqualTo(4);
+  }
+
+  @Test
+  void required_D01_noWaitEndsWithAnUnsignalledSuccess() {
+    final Pair pair = connected();
+    pair.active.evd.teardown();
+    pair.passive.receives(0, 2);
+
+    pair.active.sends(0, 1, UNSIGNALLED);
+    if (bench.isVirtual()) { // else it may be there before the wait is, which then finds it
+      assertThat(pair.active.seen.await(1, Duration.ofMillis(50)))
+          .as(why("nothing told"))
+          .isEqualTo(Outcome.TIMEOUT_EXPIRED);
+    }
+    pair.active.sends(1, 1);
+    awaitTaking(pair.active.seen, () -> pair.active.successes(Queue.REQUEST) == 2, "both");
+
+    pair.passive.receives(2, 1);
+    pair.active.sends(2, 1, UNSIGNALLED);
+    await(() -> pair.passive.successes(Queue.RECEIVE) == 3, "its arrival");
+    bench.settle();
+    succeeds(pair.active.seen.await(1, Duration.ofSeconds(30)), "a wait takes what is there");
+  }
+
+  @Test
+  void required_D01_unsignalledSuccessesOfAClosedEndpointHaveOneOutcomeEach() {
+    final Pair pair = connected();
+    sendUnsignalled(pair, 0, 5);
+
+    final DrainReport report =
+        await(pair.active.endpoint.closeAsync(BOUND), "the close of the endpoint");
+
+    everyPostHasOneOutcome(pair.active, report, Queue.REQUEST, range(0, 5));
+  }
+
+  @Test
+  void required_D01_requestsOfAllKindsMayBeUnsignalled() {
+    final Pair pair = connected();
+    final Side side = pair.active;
+    final int key = pair.passive.lmr.rmrContext();
+    final long address = pair.passive.lmr.address();
+    pair.passive.receives(0, 2);
+
+    succeeds(side.endpoint.postRdmaWrite(side.message(0), key, address, 0, null, UNSIGNALLED), "");
+    succeeds(side.endpoint.postRdmaRead(side.message(1), key, address, 1, null, UNSIGNALLED), "");
+    succeeds(side.endpoint.postFetchAndAdd(side.lmr, 0, key, address, 1, 2, null, UNSIGNALLED), "");
+    write(pair, 3, 3, UNSIGNALLED);
+    await(() -> pair.passive.successes(Queue.RECEIVE) == 1, "the receive of the last one");
+    bench.settle();
+
+    assertThat(side.seen.completions()).as(why("no upcall")).isEmpty();
+    side.sends(4, 1);
+    awaitRequests(side, 5);
   }
 }
