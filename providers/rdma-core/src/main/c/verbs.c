@@ -66,6 +66,7 @@ NATIVE(jintArray, layout) {
       offsetof(struct async_record, token),
       offsetof(struct async_record, type),
       offsetof(struct async_record, port),
+      offsetof(struct ibv_device_attr, device_cap_flags),
   };
   const jintArray array = (*env)->NewIntArray(env, COUNT(values));
   if (array) (*env)->SetIntArrayRegion(env, array, 0, COUNT(values), values);
@@ -235,6 +236,11 @@ NATIVE(jint, arm_srq_limit, jlong srq, jint limit) {
   return negative_errno(lib.ibv_modify_srq(POINTER(struct ibv_srq, srq), &attr, IBV_SRQ_LIMIT));
 }
 
+NATIVE(jint, resize_srq, jlong srq, jint max_wr) {
+  struct ibv_srq_attr attr = {.max_wr = (uint32_t)max_wr};
+  return negative_errno(lib.ibv_modify_srq(POINTER(struct ibv_srq, srq), &attr, IBV_SRQ_MAX_WR));
+}
+
 NATIVE(jint, destroy_srq, jlong srq) { return negative_errno(lib.ibv_destroy_srq(POINTER(struct ibv_srq, srq))); }
 
 /* Queue pairs. */
@@ -372,6 +378,7 @@ static const JNINativeMethod METHODS[] = {
     METHOD("getCqEvents0", "(JJI)I", get_cq_events),
     METHOD("createSrq", "(JJII)J", create_srq),
     METHOD("armSrqLimit", "(JI)I", arm_srq_limit),
+    METHOD("resizeSrq", "(JI)I", resize_srq),
     METHOD("destroySrq", "(J)I", destroy_srq),
     METHOD("createQp", "(JJJJJIIIII[I)J", create_qp),
     METHOD("qpNumber", "(J)I", qp_number),

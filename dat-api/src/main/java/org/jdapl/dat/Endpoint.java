@@ -314,6 +314,16 @@ public interface Endpoint extends DatObject {
   boolean isReceiveIdle();
 
   /**
+   * How many receives are open (dat_ep_recv_query): those that were posted and not handed out.
+   * DAT's span is the same number, because receives are taken in order. Legal in every state.
+   *
+   * @return 0 to {@link EndpointAttributes#maxReceiveDtos}.
+   * @throws DatException MODEL_NOT_SUPPORTED on a shared receive queue: no device tells how many an
+   *     endpoint took.
+   */
+  int openReceives();
+
+  /**
    * Whether no request is open (dat_ep_get_status). Legal in every state.
    *
    * @return true if each request that was posted was handed out, or is known to have succeeded.

@@ -541,6 +541,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   @Override
+  public int openReceives() {
+    final Incarnation incarnation = now;
+    if (incarnation.srq() != null) {
+      throw new DatException(
+          ReturnType.MODEL_NOT_SUPPORTED,
+          ReturnSubtype.NO_SUBTYPE,
+          name
+              + ".openReceives: no device tells how many it took of "
+              + incarnation.srq()
+              + ", which tells its own");
+    }
+    return incarnation.receives().open();
+  }
+
+  @Override
   public boolean isRequestIdle() {
     return now.requests().isIdle();
   }

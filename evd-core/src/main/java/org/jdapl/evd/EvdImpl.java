@@ -1056,6 +1056,35 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
+  /**
+   * Changes the room for completions in one of its queues, which cannot be longer itself.
+   *
+   * @throws DatException if there is no room for more.
+   */
+  void resizeRoom(final CqFeed feed, final int from, final int to) {
+    if (to <= from) {
+      feed.giveRoom(from - to);
+      releaseRoom(from - to);
+      return;
+    }
+    synchronized (this) {
+      if (to - from > length - reserved || !feed.takeRoom(to - from)) {
+        throw Misuse.resources(
+            ReturnSubtype.RESOURCE_TEVD,
+            name
+                + ": no room for "
+                + (to - from)
+                + " more completions in a queue of its length "
+                + length
+                + ", of which "
+                + reserved
+                + " are reserved; take a longer EVD");
+      }
+      reserved += to - from;
+      merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
+    }
+  }
+
   /** A completion queue with that much room: when those there are full, one more. */
   private CqFeed feedFor(final int entries) {
     final ArmKind kind =

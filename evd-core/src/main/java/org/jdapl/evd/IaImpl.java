@@ -26,7 +26,6 @@ import org.jdapl.dat.CommonServicePoint;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
-import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
@@ -246,6 +245,18 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
     return create(
         name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
+  }
+
+  /** Checks the number of receives of a shared receive queue that is to be resized. */
+  void checkSrqReceives(final int receives, final int argument, final String call) {
+    if (receives < 1) {
+      throw Misuse.argument(argument, call + ": " + receives + " receives; at least 1");
+    }
+    if (receives > maxSrqReceives()) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_SRQ,
+          call + ": " + receives + " receives are more than " + maxSrqReceives());
+    }
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -942,13 +953,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return device.declaration().privateData() == PrivateDataLength.EXACT;
   }
 
-  /** Refuses a post that the device cannot do. */
-  void checkCapability(final Capability needed, final String poster, final DtoOperation operation) {
+  /** Refuses what the device cannot do. */
+  void checkCapability(final Capability needed, final String object, final Object what) {
     if (!capabilities.contains(needed)) {
       throw new DatException(
           ReturnType.MODEL_NOT_SUPPORTED,
           ReturnSubtype.NO_SUBTYPE,
-          poster + ": post of " + operation + ": " + device.name() + " has no " + needed);
+          object + ": " + what + ": " + device.name() + " has no " + needed);
     }
   }
 

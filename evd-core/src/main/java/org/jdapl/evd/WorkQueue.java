@@ -312,6 +312,12 @@ class WorkQueue extends Guard {
 
   // The holder of the turn.
 
+  /** How many requests are open, markers not counted. From any thread. */
+  int open() {
+    final long done = completed; // before the other one, which it cannot overtake
+    return Math.max(0, (int) (posted - done - (markersPosted - markersCompleted)));
+  }
+
   /** Whether no request is open, markers not counted. From any thread. */
   boolean isIdle() {
     return posted - completed == markersPosted - markersCompleted;

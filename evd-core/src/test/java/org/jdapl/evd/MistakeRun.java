@@ -45,6 +45,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
           "org.jdapl.evd.SharedReceiveScenarioTest",
+          "org.jdapl.evd.SharedDepthTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
           "org.jdapl.evd.LeakDetectorTest",

@@ -1130,6 +1130,24 @@ final class Mistakes {
   private static Stream<Mistake> sharedReceives() {
     return Stream.of(
         Mistake.of(
+            "E05",
+            "a shared queue that grows takes no room for more",
+            "SrqImpl.java",
+            "    resizeRooms(to); // first: a receive that is taken must have room",
+            ""),
+        Mistake.of(
+            "E05",
+            "a shared queue that was made smaller takes as many receives as before",
+            "SrqImpl.java",
+            "open.get() < maxReceives ? firstFree() : null",
+            "firstFree()"),
+        Mistake.of(
+            "E05",
+            "a shared queue gives back the room it had before it was resized",
+            "SrqImpl.java",
+            "    rooms.putAll(changed);\n",
+            ""),
+        Mistake.of(
             "E02",
             "a batch of shared receives is taken for one endpoint's",
             "Stash.java",
@@ -1139,13 +1157,13 @@ final class Mistakes {
             "E05",
             "each endpoint takes room for all shared receives",
             "SrqImpl.java",
-            "    final CqFeed there = shareRoom(evd, null);",
-            "    rooms.remove(evd);\n    final CqFeed there = shareRoom(evd, null);"),
+            "      final CqFeed there = shareRoom(evd, null);",
+            "      rooms.remove(evd);\n      final CqFeed there = shareRoom(evd, null);"),
         Mistake.of(
             "E05",
             "the room of shared receives is not given back",
             "SrqImpl.java",
-            "    giveRoom(evd, feed);\n  }",
+            "    giveRoom(evd, room);\n  }",
             "  }"),
         Mistake.of(
             "M03",

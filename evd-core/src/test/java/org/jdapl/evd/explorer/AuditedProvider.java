@@ -659,6 +659,12 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     @Override
+    public void resize(final int maxWr) {
+      use("modify_srq");
+      real.resize(maxWr);
+    }
+
+    @Override
     void destroy() {
       real.close();
     }

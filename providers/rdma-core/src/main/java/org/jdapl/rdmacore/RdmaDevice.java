@@ -71,6 +71,7 @@ final class RdmaDevice implements Device {
           PrivateDataLength.PADDED);
 
   private static final int MAX_SERVICE = 0xFFFF;
+  private static final int IBV_DEVICE_SRQ_RESIZE = 1 << 13;
   private static final int CQ_EVENTS = 64;
 
   // What InfiniBand's messages have room for, less the header of the connection manager.
@@ -179,6 +180,9 @@ final class RdmaDevice implements Device {
     }
     if (!context.isIwarp()) {
       can.add(Capability.RDMA_WRITE_WITH_IMM);
+    }
+    if ((context.attribute(DeviceAttr.DEVICE_CAP_FLAGS) & IBV_DEVICE_SRQ_RESIZE) != 0) {
+      can.add(Capability.SRQ_RESIZE);
     }
     return Collections.unmodifiableSet(can);
   }

@@ -8,5 +8,7 @@ public enum Capability {
    */
   ATOMICS,
   /** RDMA writes with immediate data. */
-  RDMA_WRITE_WITH_IMM
+  RDMA_WRITE_WITH_IMM,
+  /** Shared receive queues of another size (IBV_DEVICE_SRQ_RESIZE). */
+  SRQ_RESIZE
 }

@@ -92,6 +92,7 @@ public final class Layout {
     public static final int MAX_SRQ_SGE = VERBS[44];
     public static final int MAX_MW = VERBS[45];
     public static final int ATOMIC_CAP = VERBS[46];
+    public static final int DEVICE_CAP_FLAGS = VERBS[53];
 
     private DeviceAttr() {}
   }
