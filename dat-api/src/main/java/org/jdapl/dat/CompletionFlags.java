@@ -17,10 +17,10 @@ public final class CompletionFlags {
   public static final int SOLICITED_WAIT = 0x02;
 
   /**
-   * If it succeeds, it makes an event that tells nobody of itself: no upcall or notification is made
-   * for it, and no wait ends. It is handed out in its order with the next event that tells, or that
-   * a dequeue takes, or when upcalls are enabled again, and counts for a threshold. A CNO may be
-   * triggered all the same. Not for receives.
+   * If it succeeds, it makes an event that tells nobody of itself: no upcall or notification is
+   * made for it, and no wait ends. It is handed out in its order with the next event that tells, or
+   * that a dequeue takes, or when upcalls are enabled again, and counts for a threshold. A CNO may
+   * be triggered all the same. Not for receives.
    */
   public static final int UNSIGNALLED = 0x04;
 

@@ -298,9 +298,10 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
     if ((bits & EvdState.CQ) != 0) {
       merger.resume();
-      if (settled || (unsignalled && !merger.hasMoreInMemory())) {
-        // a notification need not bring an event, or one that tells
+      if (settled) { // a notification need not bring an event
         settled = !merger.collectNews();
+      } else if (unsignalled && !merger.hasMoreInMemory()) { // nor one that tells
+        settled = !merger.collectNews() && merger.hasMoreInMemory();
       }
     }
     if ((bits & EvdState.CONTROL) != 0) {

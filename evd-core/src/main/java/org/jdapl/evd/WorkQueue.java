@@ -315,7 +315,8 @@ class WorkQueue extends Guard {
   /** How many requests are open, markers not counted. From any thread. */
   int open() {
     final long done = completed; // before the other one, which it cannot overtake
-    return Math.max(0, (int) (posted - done - (markersPosted - markersCompleted)));
+    final long open = posted - done - (markersPosted - markersCompleted);
+    return (int) Math.max(0, Math.min(max, open)); // it may change meanwhile
   }
 
   /** Whether no request is open, markers not counted. From any thread. */

@@ -1051,8 +1051,8 @@ final class Mistakes {
             "D01",
             "an unsignalled success makes an upcall",
             "EvdImpl.java",
-            "if (settled || (unsignalled && !merger.hasMoreInMemory())) {",
-            "if (settled) {"),
+            "settled = !merger.collectNews() && merger.hasMoreInMemory();",
+            "settled = false;"),
         Mistake.of(
             "D01",
             "an unsignalled failure makes no upcall",

@@ -56,6 +56,9 @@ class PostTest {
     assertThat(queue.isDrained()).isTrue();
   }
 
+  private static final EndpointAttributes ATTRIBUTES =
+      EndpointAttributes.defaults().withMaxDtos(1, 1);
+
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @Test
@@ -81,10 +84,10 @@ class PostTest {
 
   @Test
   void required_D01_whatTheDeviceCannotDoIsNotSupported() {
-    final InterceptedBed bed = new InterceptedBed();
-    bed.connected();
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
     final Segments message = new Segments(1).add(bed.lmr, 0, 8);
-    final Endpoint endpoint = bed.endpoint;
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(bed.pz, bed.evd, bed.evd, bed.connectEvd, ATTRIBUTES);
 
     for (final ThrowableAssert.ThrowingCallable post :
         List.<ThrowableAssert.ThrowingCallable>of(

@@ -266,8 +266,7 @@ public abstract class SharedReceiveContract extends Contract {
         () -> side.srq.resize(most + 1));
     assertThat(side.srq.maxReceives()).as(why("unchanged")).isEqualTo(DEPTH);
     side.srq.resize(5);
-    refused(
-        ReturnType.INVALID_PARAMETER, "above what it takes", () -> side.srq.lowWatermark(6));
+    refused(ReturnType.INVALID_PARAMETER, "above what it takes", () -> side.srq.lowWatermark(6));
     hasRoomOf(side, 5);
     side.endpoint.close();
     side.srq.close();

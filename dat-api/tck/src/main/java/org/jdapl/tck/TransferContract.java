@@ -484,7 +484,9 @@ public abstract class TransferContract extends Contract {
 
     assertThat(pair.active.seen.completions()).as(why("both, before the end")).hasSize(2);
     final List<Event> events = pair.active.seen.events();
-    assertThat(events.get(events.size() - 1)).as(why("" + events)).isInstanceOf(ConnectionEvent.class);
+    assertThat(events.get(events.size() - 1))
+        .as(why("" + events))
+        .isInstanceOf(ConnectionEvent.class);
   }
 
   @Test

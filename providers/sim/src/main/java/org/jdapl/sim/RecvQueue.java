@@ -6,8 +6,8 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * A ring of receives: one thread at a time posts or resizes, whoever holds the wire takes. As on hardware a place comes
- * free when the completion was polled.
+ * A ring of receives: one thread at a time posts or resizes, whoever holds the wire takes. As on
+ * hardware a place comes free when the completion was polled.
  */
 final class RecvQueue {
 

@@ -24,8 +24,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
   }
 
   /**
-   * Changes how many receives it holds, and loses none (ibv_modify_srq). May be called while another
-   * thread posts.
+   * Changes how many receives it holds, and loses none (ibv_modify_srq). May be called while
+   * another thread posts.
    *
    * @param maxWr receives it must hold.
    * @throws VerbsException if not supported, see {@link Capability#SRQ_RESIZE}, if it is more than
