@@ -228,6 +228,22 @@ public abstract class SharedReceiveContract extends Contract {
   }
 
   @Test
+  void required_E05_aSmallerSharedQueueCountsWhatIsNotHandedOut() {
+    final Pair pair = sharing().connect();
+    pair.passive.evd.teardown();
+    pair.passive.srq.resize(DEPTH / 2);
+    pair.passive.receives(0, DEPTH / 2);
+    send(pair, pair.active.endpoint, 0, 3);
+
+    succeeds(pair.passive.seen.take(), "a completion is there");
+
+    succeeds(pair.passive.receive(DEPTH), "one handed out, one free");
+    assertThat(pair.passive.receive(DEPTH))
+        .as(why("though the device has room for those that were polled"))
+        .isEqualTo(Outcome.INSUFFICIENT_RESOURCES);
+  }
+
+  @Test
   void required_E05_resizesLoseNoReceive() {
     final Pair pair = sharing().connect();
     pair.passive.receives(0, 8);
