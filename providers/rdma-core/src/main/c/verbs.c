@@ -259,6 +259,11 @@ NATIVE(jint, arm_srq_limit, jlong srq, jint limit) {
   return negative_errno(lib.ibv_modify_srq(POINTER(struct ibv_srq, srq), &attr, IBV_SRQ_LIMIT));
 }
 
+NATIVE(jint, resize_srq, jlong srq, jint max_wr) {
+  struct ibv_srq_attr attr = {.max_wr = (uint32_t)max_wr};
+  return negative_errno(lib.ibv_modify_srq(POINTER(struct ibv_srq, srq), &attr, IBV_SRQ_MAX_WR));
+}
+
 NATIVE(jint, destroy_srq, jlong srq) { return negative_errno(lib.ibv_destroy_srq(POINTER(struct ibv_srq, srq))); }
 
 /* Queue pairs. */
@@ -397,6 +402,7 @@ static const JNINativeMethod METHODS[] = {
     METHOD("getCqEvents0", "(JJI)I", get_cq_events),
     METHOD("createSrq", "(JJII)J", create_srq),
     METHOD("armSrqLimit", "(JI)I", arm_srq_limit),
+    METHOD("resizeSrq", "(JI)I", resize_srq),
     METHOD("destroySrq", "(J)I", destroy_srq),
     METHOD("createQp", "(JJJJJIIIII[I)J", create_qp),
     METHOD("qpNumber", "(J)I", qp_number),

@@ -251,6 +251,7 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   attr->vendor_part_id = (uint32_t)has.vendor * 7;
   attr->atomic_cap = has.atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
   attr->max_srq = has.srqs;
+  attr->device_cap_flags = has.srqs ? IBV_DEVICE_SRQ_RESIZE : 0;
   attr->max_srq_wr = has.srqs ? 4096 : 0;
   attr->max_srq_sge = has.srqs ? 8 : 0;
   attr->max_mw = has.windows;
@@ -617,9 +618,22 @@ static void srq_check_limit(struct fake_srq *srq) {
   }
 }
 
+static int srq_resize(struct ring *ring, unsigned int max) {
+  if (!max || max < ring->count) return EINVAL;
+  struct ring resized;
+  ring_init(&resized, max, ring->max_sge);
+  resized.head = 0;
+  resized.count = 0;
+  for (; ring->count; ring_take(ring)) *ring_add(&resized) = *ring_first(ring);
+  free(ring->wqes);
+  *ring = resized;
+  return 0;
+}
+
 EXPORT int ibv_modify_srq(struct ibv_srq *of, struct ibv_srq_attr *attr, int mask) {
   OR_ERRNO;
   struct fake_srq *const srq = (struct fake_srq *)of;
+  if (mask == IBV_SRQ_MAX_WR) return srq_resize(&srq->ring, attr->max_wr);
   if (mask != IBV_SRQ_LIMIT) return EINVAL;
   srq->limit = attr->srq_limit;
   srq_check_limit(srq);

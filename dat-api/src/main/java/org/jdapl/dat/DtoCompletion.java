@@ -13,9 +13,18 @@ public interface DtoCompletion extends Event {
   /**
    * What the request was.
    *
-   * @return the operation, also with an error.
+   * @return the operation, also with an error; of a receive, {@link DtoOperation#RECEIVE} with an
+   *     error, and else one that tells whether there is immediate data.
    */
   DtoOperation operation();
+
+  /**
+   * The immediate data that the peer's message carried.
+   *
+   * @return the data with {@link DtoOperation#RECEIVE_IMMED} and {@link
+   *     DtoOperation#RECEIVE_MESSAGE_IMMED}; else 0.
+   */
+  int immediateData();
 
   /**
    * The cookie the request was posted with.
@@ -41,7 +50,7 @@ public interface DtoCompletion extends Event {
   /**
    * How much was transferred.
    *
-   * @return bytes; 0 with an error.
+   * @return bytes, those of the write with {@link DtoOperation#RECEIVE_IMMED}; 0 with an error.
    */
   long transferredLength();
 

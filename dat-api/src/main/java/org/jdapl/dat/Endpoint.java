@@ -283,6 +283,89 @@ public interface Endpoint extends DatObject {
       int flags);
 
   /**
+   * Posts an RDMA write with immediate data (dat_ib_post_rdma_write_immed): when the data is
+   * written, a receive of the peer completes, as {@link DtoOperation#RECEIVE_IMMED}. Without a
+   * receive the peer makes it try again, as with a send. Else as {@link #postRdmaWrite(Segments,
+   * int, long, long, Object, int)}.
+   *
+   * @param segments the memory to write from; may be used again when this returned.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param immediateData comes with the peer's completion.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}, SOLICITED_WAIT too.
+   * @return as the other one.
+   * @throws DatException as the other one; MODEL_NOT_SUPPORTED if the provider has none, see {@link
+   *     ProviderAttributes#isImmediateDataSupported}.
+   */
+  Outcome postRdmaWriteImmed(
+      Segments segments,
+      int rmrContext,
+      long remoteAddress,
+      int immediateData,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
+   * Posts a fetch and add (dat_ib_post_fetch_and_add): adds to 8 bytes of the peer's memory, and
+   * fetches what they were; as one step for all atomics on that memory through the peer's adapter,
+   * but not for its processor. Both are numbers in the byte order of their machine. Memory whose
+   * address is not a multiple of 8, or that lacks REMOTE_ATOMIC, breaks the connection. It counts
+   * as an RDMA read: for read depths, and for BARRIER_FENCE. Else as {@link #postRdmaRead(Lmr,
+   * long, long, int, long, long)}.
+   *
+   * @param lmr where what they were goes to; needs LOCAL_WRITE.
+   * @param offset where it goes in the region, in bytes; 8 bytes from there.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param add what to add; it wraps around.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as {@link #postSend(Lmr, long, long, long)}.
+   * @throws DatException as {@link #postSend(Lmr, long, long, long)}; MODEL_NOT_SUPPORTED if the
+   *     provider has none, see {@link ProviderAttributes#isAtomicSupported}.
+   */
+  Outcome postFetchAndAdd(
+      Lmr lmr,
+      long offset,
+      int rmrContext,
+      long remoteAddress,
+      long add,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
+   * Posts a compare and swap (dat_ib_post_cmp_and_swap): replaces 8 bytes of the peer's memory if
+   * they are as expected, and fetches what they were. Else as {@link #postFetchAndAdd}.
+   *
+   * @param lmr where what they were goes to; needs LOCAL_WRITE.
+   * @param offset where it goes in the region, in bytes; 8 bytes from there.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param compare what is expected there.
+   * @param swap what to put there.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}.
+   * @return as {@link #postFetchAndAdd}.
+   * @throws DatException as {@link #postFetchAndAdd}.
+   */
+  Outcome postCompareAndSwap(
+      Lmr lmr,
+      long offset,
+      int rmrContext,
+      long remoteAddress,
+      long compare,
+      long swap,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
    * What it is made of (dat_ep_query). Legal in every state.
    *
    * @return the parameters of its creation, or of the last {@link #modify}.
@@ -303,6 +386,16 @@ public interface Endpoint extends DatObject {
    * @return true if each receive that was posted was handed out; on a shared receive queue, always.
    */
   boolean isReceiveIdle();
+
+  /**
+   * How many receives are open (dat_ep_recv_query): those that were posted and not handed out.
+   * DAT's span is the same number, because receives are taken in order. Legal in every state.
+   *
+   * @return 0 to {@link EndpointAttributes#maxReceiveDtos}.
+   * @throws DatException MODEL_NOT_SUPPORTED on a shared receive queue: no device tells how many an
+   *     endpoint took.
+   */
+  int openReceives();
 
   /**
    * Whether no request is open (dat_ep_get_status). Legal in every state.

@@ -7,8 +7,8 @@ package org.jdapl.dat;
  * @param maxRequestDtos sends and RDMA requests that may be open at once, 0 for none.
  * @param maxReceiveIov segments of a receive.
  * @param maxRequestIov segments of a request.
- * @param rdmaReadsIn RDMA reads it answers at once.
- * @param rdmaReadsOut RDMA reads it has in flight.
+ * @param rdmaReadsIn RDMA reads and atomics it answers at once.
+ * @param rdmaReadsOut RDMA reads and atomics it has in flight.
  * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
  * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
  *     ever.

@@ -9,7 +9,9 @@ public enum Privilege {
   /** Receives and RDMA reads may write it. */
   LOCAL_WRITE(0x10),
   /** The peer may write it. */
-  REMOTE_WRITE(0x20);
+  REMOTE_WRITE(0x20),
+  /** The peer may do atomics on it, which write it (DAT_IB_MEM_PRIV_REMOTE_ATOMIC). */
+  REMOTE_ATOMIC(0x40);
 
   private final int flag;
 

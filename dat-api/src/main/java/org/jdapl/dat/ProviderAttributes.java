@@ -18,6 +18,11 @@ package org.jdapl.dat;
  *     (lmr_sync_req).
  * @param isPrivateDataExact whether private data arrives in the length it was given; see {@link
  *     ConnectionEvent#isPrivateDataExact}. DAT has no such attribute.
+ * @param isAtomicSupported whether there are fetch and add, and compare and swap: atomic with those
+ *     of any endpoint of the adapter that has the memory, not with its processor
+ *     (DAT_IB_FETCH_AND_ADD, DAT_IB_CMP_AND_SWAP).
+ * @param isImmediateDataSupported whether there are RDMA writes with immediate data
+ *     (DAT_IB_IMMED_DATA).
  */
 public record ProviderAttributes(
     String name,
@@ -29,7 +34,9 @@ public record ProviderAttributes(
     boolean isSrqSupported,
     boolean isDtoAsyncReturnGuaranteed,
     boolean isLmrSyncRequired,
-    boolean isPrivateDataExact) {
+    boolean isPrivateDataExact,
+    boolean isAtomicSupported,
+    boolean isImmediateDataSupported) {
 
   /** When the provider creates an endpoint for a connection request (DAT_EP_CREATOR_FOR_PSP). */
   public enum EpCreator {

@@ -88,6 +88,20 @@ public interface SharedReceiveQueue extends DatObject {
   int lowWatermark();
 
   /**
+   * Changes how many receives may be open at once (dat_srq_resize). What is open stays open, and
+   * receives may be posted meanwhile. Each receive EVD of its endpoints must have room for more.
+   *
+   * @param receives how many, at least 1.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if it is below 1; INVALID_STATE if more
+   *     are open, if the low watermark is above it, or if it is being resized;
+   *     INSUFFICIENT_RESOURCES (SRQ) if it is above {@link AdapterAttributes#maxReceivesPerSrq},
+   *     (TEVD) if an EVD has no room, which then only endpoints at another EVD can have;
+   *     MODEL_NOT_SUPPORTED if the device cannot do it; INVALID_HANDLE (SRQ) if closed. Nothing was
+   *     changed then.
+   */
+  void resize(int receives);
+
+  /**
    * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;
    * their memory is the consumer's again.
    *

@@ -11,6 +11,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
 
   private Incarnation incarnation;
   private DtoOperation operation;
+  private int immediateData;
   private long cookie;
   private Object context;
   private DtoStatus status;
@@ -25,6 +26,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   void set(
       final Incarnation from,
       final DtoOperation what,
+      final int immediate,
       final long userCookie,
       final Object userContext,
       final DtoStatus how,
@@ -32,6 +34,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
       final int vendor) {
     incarnation = from;
     operation = what;
+    immediateData = immediate;
     cookie = userCookie;
     context = userContext;
     status = how;
@@ -61,6 +64,12 @@ final class CompletionView extends EventBase implements DtoCompletion {
   public DtoOperation operation() {
     assert isLive();
     return operation;
+  }
+
+  @Override
+  public int immediateData() {
+    assert isLive();
+    return immediateData;
   }
 
   @Override
@@ -102,7 +111,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   @Override
   public DtoCompletion copy() {
     final CompletionView copy = new CompletionView();
-    copy.set(incarnation, operation, cookie, context, status, length, vendorError);
+    copy.set(incarnation, operation, immediateData, cookie, context, status, length, vendorError);
     copy.rmrContext = rmrContext;
     return copied(copy);
   }

@@ -24,6 +24,7 @@ import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
 import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -256,7 +257,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final int rmrContext,
       final long cookie) {
     return request(
-        DtoOperation.SEND, true, lmr, offset, length, null, rmrContext, 0, cookie, null, 0);
+        DtoOperation.SEND, true, lmr, offset, length, null, rmrContext, 0, 0, 0, cookie, null, 0);
   }
 
   @Override
@@ -267,7 +268,88 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final Object context,
       final int flags) {
     return request(
-        DtoOperation.SEND, true, null, 0, 0, segments, rmrContext, 0, cookie, context, flags);
+        DtoOperation.SEND, true, null, 0, 0, segments, rmrContext, 0, 0, 0, cookie, context, flags);
+  }
+
+  @Override
+  public Outcome postRdmaWriteImmed(
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final int immediateData,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
+    return request(
+        DtoOperation.RDMA_WRITE_IMMED,
+        false,
+        null,
+        0,
+        0,
+        segments,
+        rmrContext,
+        remoteAddress,
+        immediateData,
+        0,
+        cookie,
+        context,
+        flags);
+  }
+
+  @Override
+  public Outcome postFetchAndAdd(
+      final Lmr lmr,
+      final long offset,
+      final int rmrContext,
+      final long remoteAddress,
+      final long add,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.FETCH_AND_ADD);
+    return request(
+        DtoOperation.FETCH_AND_ADD,
+        false,
+        lmr,
+        offset,
+        Long.BYTES,
+        null,
+        rmrContext,
+        remoteAddress,
+        add,
+        0,
+        cookie,
+        context,
+        flags);
+  }
+
+  @Override
+  public Outcome postCompareAndSwap(
+      final Lmr lmr,
+      final long offset,
+      final int rmrContext,
+      final long remoteAddress,
+      final long compare,
+      final long swap,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.COMPARE_AND_SWAP);
+    return request(
+        DtoOperation.COMPARE_AND_SWAP,
+        false,
+        lmr,
+        offset,
+        Long.BYTES,
+        null,
+        rmrContext,
+        remoteAddress,
+        compare,
+        swap,
+        cookie,
+        context,
+        flags);
   }
 
   private Outcome request(
@@ -290,11 +372,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
         segments,
         rmrContext,
         remoteAddress,
+        0,
+        0,
         cookie,
         context,
         flags);
   }
 
+  /**
+   * Posts a request.
+   *
+   * @param invalidate whether a send is to end the window that the RMR context names.
+   * @param segments what it is of; null for one of the region.
+   * @param operand the immediate data, or what to add, or to compare with.
+   * @param swap what to put in place.
+   */
   private Outcome request(
       final DtoOperation operation,
       final boolean invalidate,
@@ -304,14 +396,15 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final Segments segments,
       final int rmrContext,
       final long remoteAddress,
+      final long operand,
+      final long swap,
       final long cookie,
       final Object context,
       final int flags) {
     checkFlags(operation, flags, invalidate ? 5 : flagsArgument(operation));
     final Incarnation incarnation = now;
     final WorkQueue requests = incarnation.requests();
-    final Privilege need =
-        operation == DtoOperation.RDMA_READ ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
+    final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
     requests.lock();
     try {
       checkMayPost(incarnation, operation);
@@ -325,6 +418,9 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       send.invalidateRkey = rmrContext;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
+      send.immediate = (int) operand;
+      send.compareAdd = operand;
+      send.swap = swap;
       return post(incarnation, operation, total, cookie, context, flags);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of " + operation, e);
@@ -346,9 +442,17 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     send.solicited = (flags & CompletionFlags.SOLICITED_WAIT) != 0;
     send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
     final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
-    int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+    final boolean unsignalled = (flags & CompletionFlags.UNSIGNALLED) != 0;
+    if (unsignalled) {
+      incarnation.requestEvd().expectUnsignalled();
+    }
+    int errno =
+        requests.postSend(
+            incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
     if (isToBeFlushed(errno, incarnation)) {
-      errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+      errno =
+          requests.postSend(
+              incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
     }
     return outcome(errno, operation);
   }
@@ -559,8 +663,9 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   private void checkFlags(final DtoOperation operation, final int flags, final int argument) {
     final int legal =
         CompletionFlags.SUPPRESS
+            | CompletionFlags.UNSIGNALLED
             | CompletionFlags.BARRIER_FENCE
-            | (operation == DtoOperation.SEND ? CompletionFlags.SOLICITED_WAIT : 0);
+            | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
           argument,
@@ -569,7 +674,24 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   private static int flagsArgument(final DtoOperation operation) {
-    return operation == DtoOperation.SEND ? 4 : 6;
+    return switch (operation) {
+      case SEND -> 4;
+      case RDMA_WRITE_IMMED -> 7;
+      case FETCH_AND_ADD -> 8;
+      case COMPARE_AND_SWAP -> 9;
+      default -> 6;
+    };
+  }
+
+  /** Whether what is at the peer comes here. */
+  private static boolean isFetching(final DtoOperation operation) {
+    return operation == DtoOperation.RDMA_READ
+        || operation == DtoOperation.FETCH_AND_ADD
+        || operation == DtoOperation.COMPARE_AND_SWAP;
+  }
+
+  private static boolean completesAtPeer(final DtoOperation operation) {
+    return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;
   }
 
   private Outcome outcome(final int errno, final DtoOperation operation) {
@@ -589,7 +711,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       case SEND -> WrOpcode.SEND;
       case RDMA_WRITE -> WrOpcode.RDMA_WRITE;
       case RDMA_READ -> WrOpcode.RDMA_READ;
-      case RECEIVE, RECEIVE_WITH_INVALIDATE, BIND_MW -> throw new IllegalArgumentException("not a request: " + operation);
+      case RDMA_WRITE_IMMED -> WrOpcode.RDMA_WRITE_WITH_IMM;
+      case FETCH_AND_ADD -> WrOpcode.ATOMIC_FETCH_AND_ADD;
+      case COMPARE_AND_SWAP -> WrOpcode.ATOMIC_CMP_AND_SWP;
+      case RECEIVE, RECEIVE_WITH_INVALIDATE, RECEIVE_IMMED, RECEIVE_MESSAGE_IMMED, BIND_MW ->
+          throw new IllegalArgumentException("not a request: " + operation);
     };
   }
 
@@ -608,6 +734,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   @Override
   public boolean isReceiveIdle() {
     return now.receives().isIdle();
+  }
+
+  @Override
+  public int openReceives() {
+    final Incarnation incarnation = now;
+    if (incarnation.srq() != null) {
+      throw new DatException(
+          ReturnType.MODEL_NOT_SUPPORTED,
+          ReturnSubtype.NO_SUBTYPE,
+          name
+              + ".openReceives: no device tells how many it took of "
+              + incarnation.srq()
+              + ", which tells its own");
+    }
+    return incarnation.receives().open();
   }
 
   @Override

@@ -95,6 +95,9 @@ final class EvdImpl extends ObjectBase implements Evd {
   private volatile CnoImpl cno;
   private volatile boolean draining;
 
+  /** Some completions may be of requests that tell nobody. Once true, it stays so. */
+  private volatile boolean unsignalled;
+
   // Of the turn.
   private final Handout handout = new Handout();
   private final List<EndpointDrain> drains = new ArrayList<>(0);
@@ -103,7 +106,10 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   private boolean deviceLost;
 
-  /** What is in memory is old: ON_NEW holds it back until another event comes. */
+  /**
+   * What is in memory is old, or does not tell: ON_NEW or UNSIGNALLED hold it back until another
+   * event comes.
+   */
   private boolean settled;
 
   private final List<Event> dropped = new ArrayList<>(0);
@@ -167,6 +173,17 @@ final class EvdImpl extends ObjectBase implements Evd {
       signal(EvdState.LANE);
     }
     return offered;
+  }
+
+  /** A request that tells nobody of its success is about to be posted. */
+  void expectUnsignalled() {
+    if (!unsignalled) {
+      unsignalled = true;
+    }
+  }
+
+  boolean mayBeUnsignalled() {
+    return unsignalled;
   }
 
   /** A completion queue gave its notification, or is to be polled and armed. */
@@ -283,6 +300,8 @@ final class EvdImpl extends ObjectBase implements Evd {
       merger.resume();
       if (settled) { // a notification need not bring an event
         settled = !merger.collectNews();
+      } else if (unsignalled && !merger.hasMoreInMemory()) { // nor one that tells
+        settled = !merger.collectNews() && merger.hasMoreInMemory();
       }
     }
     if ((bits & EvdState.CONTROL) != 0) {
@@ -718,10 +737,11 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
     waiter = Thread.currentThread();
     settled = false; // it is the consumer's, old or new
+    boolean isEntering = true;
     while (!isClosed()) {
       advanceDrains();
       remaining = merger.count();
-      if (remaining >= threshold && takeOne(own)) {
+      if ((isEntering || merger.hasTelling()) && remaining >= threshold && takeOne(own)) {
         remaining = merger.count();
         return Outcome.SUCCESS;
       }
@@ -740,6 +760,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       state.apply(EvdState.SLEEP, 0);
       ia.runtime().block(awake, deadline);
       resume();
+      isEntering = false;
     }
     return Outcome.ABORT;
   }
@@ -1033,6 +1054,35 @@ final class EvdImpl extends ObjectBase implements Evd {
       if (!done) {
         releaseRoom(completions);
       }
+    }
+  }
+
+  /**
+   * Changes the room for completions in one of its queues, which cannot be longer itself.
+   *
+   * @throws DatException if there is no room for more.
+   */
+  void resizeRoom(final CqFeed feed, final int from, final int to) {
+    if (to <= from) {
+      feed.giveRoom(from - to);
+      releaseRoom(from - to);
+      return;
+    }
+    synchronized (this) {
+      if (to - from > length - reserved || !feed.takeRoom(to - from)) {
+        throw Misuse.resources(
+            ReturnSubtype.RESOURCE_TEVD,
+            name
+                + ": no room for "
+                + (to - from)
+                + " more completions in a queue of its length "
+                + length
+                + ", of which "
+                + reserved
+                + " are reserved; take a longer EVD");
+      }
+      reserved += to - from;
+      merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
     }
   }
 

@@ -46,6 +46,7 @@ import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.PrivateDataLength;
@@ -96,6 +97,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private final Jdapl runtime;
   private final Device device;
+  private final Set<Capability> capabilities;
   private final Reaper reaper;
   private final Runnable afterClose;
   private final Runnable afterDevice;
@@ -149,6 +151,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
+    capabilities = device.capabilities();
     reaper = runtime.reaper();
     this.leaks = leaks;
     this.afterClose = afterClose;
@@ -275,6 +278,18 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
     return create(
         name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
+  }
+
+  /** Checks the number of receives of a shared receive queue that is to be resized. */
+  void checkSrqReceives(final int receives, final int argument, final String call) {
+    if (receives < 1) {
+      throw Misuse.argument(argument, call + ": " + receives + " receives; at least 1");
+    }
+    if (receives > maxSrqReceives()) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_SRQ,
+          call + ": " + receives + " receives are more than " + maxSrqReceives());
+    }
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -960,17 +975,32 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         runtime.providerName(),
         true,
         ProviderAttributes.EpCreator.NEVER,
-        CompletionFlags.SUPPRESS | CompletionFlags.SOLICITED_WAIT | CompletionFlags.BARRIER_FENCE,
+        CompletionFlags.SUPPRESS
+            | CompletionFlags.SOLICITED_WAIT
+            | CompletionFlags.UNSIGNALLED
+            | CompletionFlags.BARRIER_FENCE,
         UpcallPolicy.MANY,
         true,
         device.limits().maxSrq() > 0,
         true,
         false,
-        showsExactPrivateData());
+        showsExactPrivateData(),
+        capabilities.contains(Capability.ATOMICS),
+        capabilities.contains(Capability.RDMA_WRITE_WITH_IMM));
   }
 
   private boolean showsExactPrivateData() {
     return device.declaration().privateData() == PrivateDataLength.EXACT;
+  }
+
+  /** Refuses what the device cannot do. */
+  void checkCapability(final Capability needed, final String object, final Object what) {
+    if (!capabilities.contains(needed)) {
+      throw new DatException(
+          ReturnType.MODEL_NOT_SUPPORTED,
+          ReturnSubtype.NO_SUBTYPE,
+          object + ": " + what + ": " + device.name() + " has no " + needed);
+    }
   }
 
   /** Whether private data that the device shows is as long as what the peer gave. */

@@ -244,6 +244,10 @@ final class Incarnation implements EndpointTable.Owner {
     return receiveEvd;
   }
 
+  EvdImpl requestEvd() {
+    return requestEvd;
+  }
+
   /** Its queue pair, in the error state, has taken its last receive of a shared queue. */
   void onLastReceiveTaken() {
     if (receives instanceof SharedReceives shared) {

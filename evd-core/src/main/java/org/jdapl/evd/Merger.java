@@ -5,6 +5,7 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
+import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -193,16 +194,21 @@ final class Merger {
     return stash.events() + lane.count() + heldEnds;
   }
 
+  /** After {@link #count}: whether one of those events tells of itself. */
+  boolean hasTelling() {
+    return stash.tellingEvents() + lane.count() + heldEnds > 0;
+  }
+
   /**
    * As {@link #collect}.
    *
-   * @return whether an event was among them, or a marker, for which somebody waits.
+   * @return whether an event that tells was among them, or a marker, for which somebody waits.
    */
   boolean collectNews() {
     look();
-    final int old = stash.events();
+    final int old = stash.tellingEvents();
     collect();
-    return look() || stash.events() > old;
+    return look() || stash.tellingEvents() > old;
   }
 
   /** Returns whether a marker was among those that had not been looked at. */
@@ -211,7 +217,7 @@ final class Merger {
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
       marker |= isMarker(entry);
-      stash.look(entry, isSilent(entry));
+      stash.look(entry, isSilent(entry), evd.mayBeUnsignalled() && isUnsignalled(entry));
     }
     return marker;
   }
@@ -236,6 +242,18 @@ final class Merger {
         || queue.isMarker(slot)
         || queue.isSwept()
         || (stash.status(entry) == WcStatus.SUCCESS && queue.isSuppressed(slot));
+  }
+
+  /** Whether a completion is of a request that tells nobody of its success. */
+  private boolean isUnsignalled(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {
+      return false;
+    }
+    final WorkQueue queue = endpoint.queue(wrId);
+    final int slot = queue.slotOf(wrId);
+    return slot >= 0 && queue.isUnsignalled(slot);
   }
 
   /**
@@ -417,22 +435,24 @@ final class Merger {
   private EventBase completion(
       final Incarnation endpoint,
       final WorkQueue queue,
-      final DtoOperation operation,
+      final DtoOperation posted,
       final int slot,
       final int entry,
       final Handout to) {
     final WcStatus status = stash.status(entry);
     final boolean success = status == WcStatus.SUCCESS;
+    final boolean isReceived = success && posted == DtoOperation.RECEIVE;
     final CompletionView view = to.completion();
     view.set(
         endpoint,
-        operation,
+        isReceived ? received(entry) : posted,
+        isReceived && stash.hasImmediate(entry) ? stash.immediate(entry) : 0,
         queue.cookie(slot),
         queue.context(slot),
         dtoStatus(status),
-        success ? transferred(queue, slot, operation, entry) : 0,
+        success ? transferred(queue, slot, posted, entry) : 0,
         success ? 0 : stash.vendorError(entry));
-    if (endsWindow(operation, entry)) {
+    if (endsWindow(posted, entry)) {
       endWindow(endpoint, entry);
       view.setInvalidated(stash.invalidatedRkey(entry));
     }
@@ -471,6 +491,16 @@ final class Merger {
     if (ended != null) {
       ended.onInvalidated();
     }
+  }
+
+  /** What took a receive that succeeded. */
+  private DtoOperation received(final int entry) {
+    if (!stash.hasImmediate(entry)) {
+      return DtoOperation.RECEIVE;
+    }
+    return stash.opcode(entry) == WcOpcode.RECV_RDMA_WITH_IMM
+        ? DtoOperation.RECEIVE_IMMED
+        : DtoOperation.RECEIVE_MESSAGE_IMMED;
   }
 
   private long transferred(

@@ -66,6 +66,10 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
           access.add(Access.REMOTE_WRITE);
           access.add(Access.LOCAL_WRITE);
         }
+        case REMOTE_ATOMIC -> {
+          access.add(Access.REMOTE_ATOMIC);
+          access.add(Access.LOCAL_WRITE);
+        }
       }
     }
     if (buffer.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {

@@ -138,6 +138,11 @@ final class SharedReceives extends WorkQueue {
   }
 
   @Override
+  boolean isUnsignalled(final int slot) {
+    return false;
+  }
+
+  @Override
   DtoOperation operation(final int slot) {
     return DtoOperation.RECEIVE;
   }

@@ -16,6 +16,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.Segments;
 import org.jdapl.dat.SharedReceiveQueue;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.VerbsException;
 
@@ -57,10 +58,12 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private static final class Room {
 
     private final CqFeed feed;
+    private final int receives;
     private int endpoints = 1;
 
-    Room(final CqFeed feed) {
+    Room(final CqFeed feed, final int receives) {
       this.feed = feed;
+      this.receives = receives;
     }
   }
 
@@ -71,7 +74,10 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private org.jdapl.verbs.SharedReceiveQueue queue;
 
-  private final Slot[] slots;
+  /** As many as were ever wanted at once; more are added, none is taken away. */
+  private volatile Slot[] slots = new Slot[0];
+
+  private volatile int maxReceives;
   private final AtomicInteger open = new AtomicInteger();
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
@@ -87,6 +93,8 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   // Under the monitor of this object.
   private final Set<EndpointImpl> users = new LinkedHashSet<>();
   private final Map<EvdImpl, Room> rooms = new HashMap<>();
+  private int roomFor;
+  private boolean resizing;
   private final Map<Integer, Incarnation> numbers = new HashMap<>();
 
   /** What {@link #numbers} has, to be read in turns: hashed by number, never full. */
@@ -107,12 +115,20 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     this.iov = iov;
     this.tag = tag;
     request = new RecvRequest(iov);
-    slots = new Slot[maxReceives];
-    for (int index = maxReceives - 1; index >= 0; index--) {
-      slots[index] = new Slot(index, iov);
-      slots[index].next = free;
-      free = slots[index];
+    this.maxReceives = maxReceives;
+    roomFor = maxReceives;
+    addSlots(maxReceives);
+  }
+
+  /** Under the guard. */
+  private void addSlots(final int upTo) {
+    final Slot[] more = Arrays.copyOf(slots, Math.max(upTo, slots.length));
+    for (int index = more.length - 1; index >= slots.length; index--) {
+      more[index] = new Slot(index, iov);
+      more[index].next = free;
+      free = more[index];
     }
+    slots = more;
   }
 
   /** Creates the provider's queue. */
@@ -120,7 +136,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     pz.addUser(this);
     boolean opened = false;
     try {
-      queue = ia.device().createSrq(pz.pd(), slots.length, iov);
+      queue = ia.device().createSrq(pz.pd(), maxReceives, iov);
       opened = true;
     } catch (final VerbsException e) {
       throw Misuse.failed(
@@ -178,7 +194,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     guard.lock();
     try {
       checkOpen("postReceive");
-      final Slot slot = firstFree();
+      final Slot slot = open.get() < maxReceives ? firstFree() : null;
       if (slot == null) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -250,7 +266,8 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   int slotOf(final long wrId) {
     final int index = (int) wrId & INDEX_MASK;
     final int id = (int) wrId & WorkQueue.POSITION_MASK;
-    return index < slots.length && slots[index].id.get() == id ? index : -1;
+    final Slot[] all = slots;
+    return index < all.length && all[index].id.get() == id ? index : -1;
   }
 
   long cookie(final int slot) {
@@ -353,56 +370,179 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
    * @return the completion queue to use.
    */
   CqFeed reserveRoom(final EvdImpl evd) {
-    final CqFeed there = shareRoom(evd, null);
-    if (there != null) {
-      return there;
+    while (true) {
+      final CqFeed there = shareRoom(evd, null);
+      if (there != null) {
+        return there;
+      }
+      final int receives = roomFor();
+      final Room made = new Room(evd.reserveRoom(receives), receives); // under no monitor
+      final CqFeed used = shareRoom(evd, made);
+      if (used != made.feed) {
+        giveRoom(evd, made); // somebody else was faster, or resized
+      }
+      if (used != null) {
+        return used;
+      }
     }
-    final CqFeed feed = evd.reserveRoom(slots.length); // may call the provider: under no monitor
-    final CqFeed used = shareRoom(evd, feed);
-    if (used != feed) {
-      giveRoom(evd, feed); // somebody else was faster
-    }
-    return used;
   }
 
-  private synchronized CqFeed shareRoom(final EvdImpl evd, final CqFeed reserved) {
+  private synchronized int roomFor() {
+    return roomFor;
+  }
+
+  /** The room there is, or that was made; null if there is none, or it is of another size. */
+  private synchronized CqFeed shareRoom(final EvdImpl evd, final Room made) {
     final Room room = rooms.get(evd);
     if (room != null) {
       room.endpoints++;
       return room.feed;
     }
-    if (reserved != null) {
-      rooms.put(evd, new Room(reserved));
+    if (made == null || made.receives != roomFor) {
+      return null;
     }
-    return reserved;
+    rooms.put(evd, made);
+    return made.feed;
   }
 
   /** An endpoint uses its room no more; the last one gives it back. */
   void releaseRoom(final EvdImpl evd) {
-    final CqFeed feed;
+    final Room room;
     synchronized (this) {
-      final Room room = rooms.get(evd);
+      room = rooms.get(evd);
       if (--room.endpoints > 0) {
         return;
       }
-      feed = room.feed;
       rooms.remove(evd);
     }
-    giveRoom(evd, feed);
+    giveRoom(evd, room);
   }
 
-  private void giveRoom(final EvdImpl evd, final CqFeed feed) {
-    feed.giveRoom(slots.length + WorkQueue.MARKERS);
-    evd.releaseRoom(slots.length);
+  private void giveRoom(final EvdImpl evd, final Room room) {
+    room.feed.giveRoom(room.receives + WorkQueue.MARKERS);
+    evd.releaseRoom(room.receives);
+  }
+
+  // Resizing.
+
+  @Override
+  public void resize(final int receives) {
+    ia.checkSrqReceives(receives, 1, name + ".resize");
+    beginResize();
+    try {
+      ia.checkCapability(Capability.SRQ_RESIZE, name, "resize");
+      if (receives > maxReceives) {
+        grow(receives);
+      } else {
+        shrink(receives);
+      }
+    } finally {
+      endResize();
+    }
+  }
+
+  private synchronized void beginResize() {
+    checkOpen("resize");
+    if (resizing) {
+      throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".resize: it is being resized");
+    }
+    resizing = true;
+  }
+
+  private synchronized void endResize() {
+    resizing = false;
+  }
+
+  private void grow(final int to) {
+    final int from = maxReceives;
+    resizeRooms(to); // first: a receive that is taken must have room
+    boolean done = false;
+    try {
+      resizeQueue(to);
+      guard.lock();
+      try {
+        addSlots(to);
+        maxReceives = to;
+      } finally {
+        guard.unlock();
+      }
+      done = true;
+    } finally {
+      if (!done) {
+        resizeRooms(from);
+      }
+    }
+  }
+
+  private void shrink(final int to) {
+    final int from = maxReceives;
+    guard.lock();
+    try {
+      if (open.get() > to || watermark.get() > to) {
+        throw Misuse.state(
+            ReturnSubtype.NO_SUBTYPE,
+            name
+                + ".resize to "
+                + to
+                + ": "
+                + open
+                + " receives are open, and the low watermark is "
+                + watermark);
+      }
+      maxReceives = to;
+    } finally {
+      guard.unlock();
+    }
+    boolean done = false;
+    try {
+      resizeQueue(to);
+      done = true;
+    } finally {
+      if (!done) {
+        maxReceives = from;
+      }
+    }
+    resizeRooms(to);
+  }
+
+  private void resizeQueue(final int to) {
+    try {
+      queue.resize(to);
+    } catch (final VerbsException e) {
+      checkOpen("resize"); // a close may have come between
+      throw Misuse.failed(name + ".resize to " + to, e, ReturnSubtype.RESOURCE_SRQ);
+    }
+  }
+
+  /** All rooms become of a size, or stay as they are. */
+  private synchronized void resizeRooms(final int to) {
+    final Map<EvdImpl, Room> changed = new HashMap<>();
+    boolean done = false;
+    try {
+      rooms.forEach(
+          (evd, room) -> {
+            evd.resizeRoom(room.feed, room.receives, to);
+            final Room other = new Room(room.feed, to);
+            other.endpoints = room.endpoints;
+            changed.put(evd, other);
+          });
+      done = true;
+    } finally {
+      if (!done) {
+        changed.forEach((evd, room) -> evd.resizeRoom(room.feed, to, roomFor));
+      }
+    }
+    rooms.putAll(changed);
+    roomFor = to;
   }
 
   // The watermark.
 
   @Override
   public void lowWatermark(final int receives) {
-    if (receives < 0 || receives > slots.length) {
+    if (receives < 0 || receives > maxReceives) {
       throw Misuse.argument(
-          1, name + ".lowWatermark: " + receives + " is not within 0.." + slots.length);
+          1, name + ".lowWatermark: " + receives + " is not within 0.." + maxReceives);
     }
     checkOpen("lowWatermark");
     watermark.set(receives);
@@ -487,7 +627,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   @Override
   public int maxReceives() {
-    return slots.length;
+    return maxReceives;
   }
 
   @Override

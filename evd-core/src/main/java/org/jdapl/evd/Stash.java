@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.util.Arrays;
+import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -34,13 +35,18 @@ final class Stash {
   private int[] vendorErrors = new int[0];
   private boolean[] invalidating = new boolean[0];
   private int[] invalidated = new int[0];
+  private WcOpcode[] opcodes = new WcOpcode[0];
+  private boolean[] withImmediate = new boolean[0];
+  private int[] immediates = new int[0];
   private int[] next = new int[0];
   private int free = NONE;
 
   // How many are events. Those up to the last one that was looked at are known.
   private boolean[] silent = new boolean[0];
+  private boolean[] unsignalled = new boolean[0];
   private int lastLooked = NONE;
   private int silents;
+  private int unsignalleds;
   private int used;
 
   /** Makes room for that many entries in all. */
@@ -56,8 +62,12 @@ final class Stash {
     vendorErrors = Arrays.copyOf(vendorErrors, capacity);
     invalidating = Arrays.copyOf(invalidating, capacity);
     invalidated = Arrays.copyOf(invalidated, capacity);
+    opcodes = Arrays.copyOf(opcodes, capacity);
+    withImmediate = Arrays.copyOf(withImmediate, capacity);
+    immediates = Arrays.copyOf(immediates, capacity);
     next = Arrays.copyOf(next, capacity);
     silent = Arrays.copyOf(silent, capacity);
+    unsignalled = Arrays.copyOf(unsignalled, capacity);
     for (int entry = capacity - 1; entry >= old; entry--) {
       next[entry] = free;
       free = entry;
@@ -76,6 +86,9 @@ final class Stash {
       vendorErrors[entry] = completions.vendorError(i);
       invalidating[entry] = completions.hasInvalidated(i);
       invalidated[entry] = completions.invalidatedRkey(i);
+      opcodes[entry] = completions.opcode(i);
+      withImmediate[entry] = completions.hasImmediate(i);
+      immediates[entry] = completions.immediate(i);
       append(ready, entry);
     }
   }
@@ -155,6 +168,7 @@ final class Stash {
       silent[entry] = false;
       silents--;
     }
+    forgetUnsignalled(entry);
   }
 
   // Counting.
@@ -169,12 +183,28 @@ final class Stash {
     return lastLooked == NONE ? ready.head : next[lastLooked];
   }
 
-  /** An entry is {@link #firstUnknown}, and was looked at: whether it will make no event. */
-  void look(final int entry, final boolean isSilent) {
+  private void forgetUnsignalled(final int entry) {
+    if (unsignalleds > 0 && unsignalled[entry]) {
+      unsignalled[entry] = false;
+      unsignalleds--;
+    }
+  }
+
+  /**
+   * An entry is {@link #firstUnknown}, and was looked at.
+   *
+   * @param isSilent whether it will make no event.
+   * @param isUnsignalled whether it will make one that does not tell.
+   */
+  void look(final int entry, final boolean isSilent, final boolean isUnsignalled) {
     lastLooked = entry;
     if (isSilent && !silent[entry]) {
       silent[entry] = true;
       silents++;
+      forgetUnsignalled(entry); // its queue may have been swept since
+    } else if (isUnsignalled && !isSilent && !unsignalled[entry]) {
+      unsignalled[entry] = true;
+      unsignalleds++;
     }
   }
 
@@ -186,6 +216,11 @@ final class Stash {
   /** How many events the entries will make. All were looked at. */
   int events() {
     return used - silents;
+  }
+
+  /** How many of the events tell of themselves. All were looked at. */
+  int tellingEvents() {
+    return events() - unsignalleds;
   }
 
   long wrId(final int entry) {
@@ -216,5 +251,19 @@ final class Stash {
   /** The key of that window. */
   int invalidatedRkey(final int entry) {
     return invalidated[entry];
+  }
+
+  /** Of a success. */
+  WcOpcode opcode(final int entry) {
+    return opcodes[entry];
+  }
+
+  /** Of a success. */
+  boolean hasImmediate(final int entry) {
+    return withImmediate[entry];
+  }
+
+  int immediate(final int entry) {
+    return immediates[entry];
   }
 }

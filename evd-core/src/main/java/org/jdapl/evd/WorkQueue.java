@@ -43,6 +43,7 @@ class WorkQueue extends Guard {
   private static final byte SUPPRESSED = 1;
   private static final byte MARKER = 2;
   private static final byte CLOSE_MARKER = 4;
+  private static final byte UNSIGNALLED = 8;
 
   private final boolean requests;
   private final Counters counters;
@@ -159,9 +160,11 @@ class WorkQueue extends Guard {
       final long length,
       final long cookie,
       final Object context,
-      final boolean suppress) {
+      final boolean suppress,
+      final boolean unsignalled) {
     final boolean signaled = isToBeSignaled(suppress);
-    final int slot = fill(operation, length, cookie, context, suppress ? SUPPRESSED : 0);
+    final byte flag = (byte) ((suppress ? SUPPRESSED : 0) | (unsignalled ? UNSIGNALLED : 0));
+    final int slot = fill(operation, length, cookie, context, flag);
     send.wrId = idBase | (posted & POSITION_MASK);
     send.signaled = signaled;
     movePosted(1);
@@ -376,6 +379,13 @@ class WorkQueue extends Guard {
 
   // The holder of the turn.
 
+  /** How many requests are open, markers not counted. From any thread. */
+  int open() {
+    final long done = completed; // before the other one, which it cannot overtake
+    final long open = posted - done - (markersPosted - markersCompleted);
+    return (int) Math.max(0, Math.min(max, open)); // it may change meanwhile
+  }
+
   /** Whether no request is open, markers not counted. From any thread. */
   boolean isIdle() {
     return posted - completed == markersPosted - markersCompleted;
@@ -536,6 +546,11 @@ class WorkQueue extends Guard {
 
   boolean isSuppressed(final int slot) {
     return (flags[slot] & SUPPRESSED) != 0;
+  }
+
+  /** Whether a success is an event that tells nobody of itself. */
+  boolean isUnsignalled(final int slot) {
+    return (flags[slot] & UNSIGNALLED) != 0;
   }
 
   DtoOperation operation(final int slot) {

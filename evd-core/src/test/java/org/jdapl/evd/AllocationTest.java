@@ -22,6 +22,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.Rmr;
 import org.jdapl.dat.RmrBindCompletion;
+import org.jdapl.dat.Segments;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.SoftwareEvent;
 import org.junit.jupiter.api.Tag;
@@ -116,6 +117,42 @@ class AllocationTest {
               BURST);
 
       assertThat(count.completions).isEqualTo((long) RUNS * EVENTS);
+      assertThat(bytes).as("bytes for " + EVENTS + " completions").isZero();
+    }
+  }
+
+  @Test
+  void required_E10_atomicsAndImmediateDataAllocateNothingFromPostToHandler() {
+    try (Jdapl jdapl = start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(4 * BURST, EventStream.DTO, EventStream.CONNECTION);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
+      final Count count = new Count();
+      final Segments segments = new Segments(1).add(lmr, 0, 1);
+      evd.upcall(count);
+      endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
+      jdapl.turn();
+
+      final long bytes =
+          bytesOf(
+              () -> {
+                for (int i = 0; i < BURST / 4; i++) {
+                  if (endpoint.postReceive(lmr, 0, 1, i) != Outcome.SUCCESS
+                      || endpoint.postRdmaWriteImmed(segments, 1, 8, i, i, count, 0)
+                          != Outcome.SUCCESS
+                      || endpoint.postFetchAndAdd(lmr, 0, 1, 8, 1, i, count, 0) != Outcome.SUCCESS
+                      || endpoint.postCompareAndSwap(lmr, 8, 1, 8, 1, 2, i, count, 0)
+                          != Outcome.SUCCESS) {
+                    throw new IllegalStateException("a queue is full");
+                  }
+                }
+                jdapl.turn();
+              },
+              BURST);
+
+      assertThat(count.completions).as("bytes transferred").isGreaterThan(EVENTS);
       assertThat(bytes).as("bytes for " + EVENTS + " completions").isZero();
     }
   }

@@ -19,6 +19,7 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -207,6 +208,11 @@ final class InterceptedProvider implements VerbsProvider, Device {
   @Override
   public Declaration declaration() {
     return Declaration.weakest();
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return Set.of(Capability.values());
   }
 
   @Override

@@ -10,6 +10,7 @@ import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -80,6 +81,11 @@ final class Loopback implements VerbsProvider, Device {
   @Override
   public Declaration declaration() {
     return declaration;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return CAPABILITIES;
   }
 
   @Override
@@ -286,6 +292,8 @@ final class Loopback implements VerbsProvider, Device {
     @Override
     public void close() {}
   }
+
+  private static final Set<Capability> CAPABILITIES = Set.of(Capability.values());
 
   private static final class Qp implements QueuePair {
     private final Cq sendCq;

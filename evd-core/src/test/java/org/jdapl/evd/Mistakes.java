@@ -326,8 +326,8 @@ final class Mistakes {
             "W01",
             "a wait ends at the first event, whatever the threshold",
             "EvdImpl.java",
-            "if (remaining >= threshold && takeOne(own)) {",
-            "if (remaining >= 1 && takeOne(own)) {"),
+            "remaining >= threshold && takeOne(own)",
+            "remaining >= 1 && takeOne(own)"),
         Mistake.of(
             "W01",
             "suppressed successes and markers count as events",
@@ -1049,6 +1049,66 @@ final class Mistakes {
   private static Stream<Mistake> posts() {
     return Stream.of(
         Mistake.of(
+            "D01",
+            "an unsignalled success makes an upcall",
+            "EvdImpl.java",
+            "settled = !merger.collectNews() && merger.hasMoreInMemory();",
+            "settled = false;"),
+        Mistake.of(
+            "D01",
+            "an unsignalled failure makes no upcall",
+            "Merger.java",
+            "if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {",
+            "if (endpoint == null) {"),
+        Mistake.of(
+            "D01",
+            "an unsignalled success ends a wait",
+            "EvdImpl.java",
+            "(isEntering || merger.hasTelling())",
+            "(isEntering || remaining > 0)"),
+        Mistake.of(
+            "D01",
+            "a compare and swap puts something else in place",
+            "EndpointImpl.java",
+            "      send.swap = swap;",
+            "      send.swap = operand;"),
+        Mistake.of(
+            "D01",
+            "immediate data of the first of a batch is taken for all",
+            "Stash.java",
+            "completions.immediate(i)",
+            "completions.immediate(0)"),
+        Mistake.of(
+            "D01",
+            "a receive does not tell what took it",
+            "Merger.java",
+            "stash.opcode(entry) == WcOpcode.RECV_RDMA_WITH_IMM",
+            "stash.opcode(entry) == WcOpcode.RECV"),
+        Mistake.of(
+            "D01",
+            "what the device cannot do is posted all the same",
+            "IaImpl.java",
+            "if (!capabilities.contains(needed)) {",
+            "if (needed == null) {"),
+        Mistake.of(
+            "D01",
+            "an RDMA write with immediate data is never a solicited one",
+            "EndpointImpl.java",
+            "return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;",
+            "return operation == DtoOperation.SEND;"),
+        Mistake.of(
+            "D02",
+            "an atomic writes memory that is for reading",
+            "EndpointImpl.java",
+            "        || operation == DtoOperation.FETCH_AND_ADD\n",
+            ""),
+        Mistake.of(
+            "E09",
+            "a copy forgets the immediate data",
+            "CompletionView.java",
+            "copy.set(incarnation, operation, immediateData,",
+            "copy.set(incarnation, operation, 0,"),
+        Mistake.of(
             "D03",
             "an object that rides along is forgotten",
             "WorkQueue.java",
@@ -1129,6 +1189,24 @@ final class Mistakes {
   private static Stream<Mistake> sharedReceives() {
     return Stream.of(
         Mistake.of(
+            "E05",
+            "a shared queue that grows takes no room for more",
+            "SrqImpl.java",
+            "    resizeRooms(to); // first: a receive that is taken must have room",
+            ""),
+        Mistake.of(
+            "E05",
+            "a shared queue that was made smaller takes as many receives as before",
+            "SrqImpl.java",
+            "open.get() < maxReceives ? firstFree() : null",
+            "firstFree()"),
+        Mistake.of(
+            "E05",
+            "a shared queue gives back the room it had before it was resized",
+            "SrqImpl.java",
+            "    rooms.putAll(changed);\n",
+            ""),
+        Mistake.of(
             "E02",
             "a batch of shared receives is taken for one endpoint's",
             "Stash.java",
@@ -1138,13 +1216,13 @@ final class Mistakes {
             "E05",
             "each endpoint takes room for all shared receives",
             "SrqImpl.java",
-            "    final CqFeed there = shareRoom(evd, null);",
-            "    rooms.remove(evd);\n    final CqFeed there = shareRoom(evd, null);"),
+            "      final CqFeed there = shareRoom(evd, null);",
+            "      rooms.remove(evd);\n      final CqFeed there = shareRoom(evd, null);"),
         Mistake.of(
             "E05",
             "the room of shared receives is not given back",
             "SrqImpl.java",
-            "    giveRoom(evd, feed);\n  }",
+            "    giveRoom(evd, room);\n  }",
             "  }"),
         Mistake.of(
             "M03",

@@ -15,6 +15,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
@@ -55,6 +56,9 @@ class PostTest {
     assertThat(queue.isDrained()).isTrue();
   }
 
+  private static final EndpointAttributes ATTRIBUTES =
+      EndpointAttributes.defaults().withMaxDtos(1, 1);
+
   private static final Duration LONG = Duration.ofSeconds(60);
 
   @Test
@@ -76,6 +80,30 @@ class PostTest {
         assertThat(seen).allMatch(completion -> completion.context() == context);
       }
     }
+  }
+
+  @Test
+  void required_D01_whatTheDeviceCannotDoIsNotSupported() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final Segments message = new Segments(1).add(bed.lmr, 0, 8);
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(bed.pz, bed.evd, bed.evd, bed.connectEvd, ATTRIBUTES);
+
+    for (final ThrowableAssert.ThrowingCallable post :
+        List.<ThrowableAssert.ThrowingCallable>of(
+            () -> endpoint.postFetchAndAdd(bed.lmr, 0, 1, 8, 1, 1, null, 0),
+            () -> endpoint.postCompareAndSwap(bed.lmr, 0, 1, 8, 1, 1, 1, null, 0),
+            () -> endpoint.postRdmaWriteImmed(message, 1, 8, 1, 1, null, 0))) {
+      assertThatThrownBy(post)
+          .isInstanceOfSatisfying(
+              DatException.class,
+              e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
+          .hasMessageContaining(endpoint.name());
+    }
+
+    assertThat(bed.ia.providerAttributes().isAtomicSupported()).as("it says so").isFalse();
+    assertThat(bed.ia.providerAttributes().isImmediateDataSupported()).as("it says so").isFalse();
+    assertThat(endpoint.isRequestIdle()).as("nothing was posted").isTrue();
   }
 
   @Test

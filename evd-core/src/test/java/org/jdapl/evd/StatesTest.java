@@ -31,6 +31,7 @@ import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Segments;
 import org.jdapl.dat.ServicePoint;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.StateTables.Stage;
@@ -434,7 +435,10 @@ class StatesTest {
             bed -> bed.hasOpenRequest() && disconnect(Disconnect.GRACEFUL).take(bed))
         .row("`disconnect(ABRUPT)`", disconnect(Disconnect.ABRUPT))
         .row("`postReceive`", always(EndpointBed::receive))
-        .row("`postSend`, `postRdmaWrite`, `postRdmaRead`", always(StatesTest::postRequests))
+        .row(
+            "`postSend`, `postRdmaWrite`, `postRdmaWriteImmed`, `postRdmaRead`, `postFetchAndAdd`,"
+                + " `postCompareAndSwap`",
+            always(StatesTest::postRequests))
         .row(
             "`modify` of depths, retries, bounds",
             always(bed -> bed.endpoint.modify(bed.withOtherBounds())))
@@ -471,12 +475,19 @@ class StatesTest {
     return always(bed -> bed.endpoint.disconnect(how));
   }
 
+  private static Segments message(final EndpointBed bed) {
+    return new Segments(1).add(bed.hooked.lmr, 0, 8);
+  }
+
   /** All of them say the same. */
   private static void postRequests(final EndpointBed bed) {
     same(
         () -> bed.endpoint.postSend(bed.hooked.lmr, 0, 8, 1),
         () -> bed.endpoint.postRdmaWrite(bed.hooked.lmr, 0, 8, 1, 0, 2),
-        () -> bed.endpoint.postRdmaRead(bed.hooked.lmr, 0, 8, 1, 0, 3));
+        () -> bed.endpoint.postRdmaRead(bed.hooked.lmr, 0, 8, 1, 0, 3),
+        () -> bed.endpoint.postRdmaWriteImmed(message(bed), 1, 0, 7, 4, null, 0),
+        () -> bed.endpoint.postFetchAndAdd(bed.hooked.lmr, 0, 1, 0, 7, 5, null, 0),
+        () -> bed.endpoint.postCompareAndSwap(bed.hooked.lmr, 0, 1, 0, 7, 8, 6, null, 0));
   }
 
   /** Makes calls that are all legal, or are refused with the same code. */

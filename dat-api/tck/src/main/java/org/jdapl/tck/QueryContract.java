@@ -13,6 +13,7 @@ import org.jdapl.dat.CommonServicePoint;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
@@ -170,6 +171,27 @@ public abstract class QueryContract extends Contract {
   }
 
   @Test
+  void shouldTellHowManyReceivesAnEndpointHas() {
+    final Pair pair = Pair.connected(this);
+    assertThat(pair.passive.endpoint.openReceives()).as(why("none was posted")).isZero();
+    pair.passive.receives(0, 5);
+    assertThat(pair.passive.endpoint.openReceives()).as(why("five posted")).isEqualTo(5);
+
+    pair.active.sends(0, 2);
+    await(() -> pair.passive.successes(DrainReport.Queue.RECEIVE) == 2, "two taken");
+    assertThat(pair.passive.endpoint.openReceives()).as(why("two handed out")).isEqualTo(3);
+    pair.passive.endpoint.close();
+    assertThat(pair.passive.endpoint.openReceives()).as(why("closed")).isZero();
+
+    pair.passive.endpoint = pair.passive.newEndpoint();
+    pair.passive.share(4);
+    refused(
+        ReturnType.MODEL_NOT_SUPPORTED,
+        "no device tells what it took of the shared ones",
+        pair.passive.endpoint::openReceives);
+  }
+
+  @Test
   void shouldTellWhatAServicePointIs() {
     final Side side = Pair.open(this).active;
     final InetSocketAddress at = new InetSocketAddress(side.adapter.address(), 0);
@@ -258,9 +280,14 @@ public abstract class QueryContract extends Contract {
     assertThat(supported.completionFlags() & CompletionFlags.SUPPRESS)
         .as(why("D05"))
         .isEqualTo(CompletionFlags.SUPPRESS);
+    assertThat(supported.completionFlags() & CompletionFlags.UNSIGNALLED)
+        .as(why("D01"))
+        .isEqualTo(CompletionFlags.UNSIGNALLED);
     assertThat(supported.isSrqSupported())
         .as(why("the limits say so as well"))
         .isEqualTo(adapter.attributes().maxSrqs() > 0);
+    assertThat(supported.isAtomicSupported()).as(why("every device here is")).isTrue();
+    assertThat(supported.isImmediateDataSupported()).as(why("every device here is")).isTrue();
     adapter.close();
     assertThat(adapter.providerAttributes()).as(why("closed")).isEqualTo(supported);
   }

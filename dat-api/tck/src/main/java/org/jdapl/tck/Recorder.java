@@ -355,9 +355,7 @@ final class Recorder implements EventHandler {
   }
 
   private static DrainReport.Queue queueOf(final DtoOperation operation) {
-    return operation == DtoOperation.RECEIVE || operation == DtoOperation.RECEIVE_WITH_INVALIDATE
-        ? DrainReport.Queue.RECEIVE
-        : DrainReport.Queue.REQUEST;
+    return operation.isReceive() ? DrainReport.Queue.RECEIVE : DrainReport.Queue.REQUEST;
   }
 
   private static String describe(final Event event) {

@@ -178,6 +178,134 @@ public abstract class SharedReceiveContract extends Contract {
   }
 
   @Test
+  void required_E05_aSharedQueueGrowsAsFarAsItsEvdsHaveRoom() {
+    final InterfaceAdapter adapter = bench.open();
+    final Evd evd = adapter.createEvd(DEPTH + 8, EventStream.DTO, EventStream.CONNECTION);
+    final Evd other = adapter.createEvd(DEPTH + 4, EventStream.DTO);
+    final ProtectionZone pz = adapter.createPz();
+    final SharedReceiveQueue srq = adapter.createSrq(pz, DEPTH, 1);
+    final EndpointAttributes four = EndpointAttributes.defaults().withMaxDtos(16, 4);
+    final Endpoint first = adapter.createEndpoint(pz, evd, evd, evd, srq, four);
+    final Endpoint second =
+        adapter.createEndpoint(pz, other, evd, evd, srq, four.withMaxDtos(0, 0));
+
+    noRoom(() -> srq.resize(DEPTH + 5));
+    assertThat(srq.maxReceives()).as(why("refused, unchanged")).isEqualTo(DEPTH);
+    srq.resize(DEPTH + 4);
+    assertThat(srq.maxReceives()).as(why("it fits exactly")).isEqualTo(DEPTH + 4);
+    noRoom(() -> adapter.createEndpoint(pz, evd, four.withMaxDtos(1, 0)));
+    srq.resize(DEPTH - 4);
+    adapter.createEndpoint(pz, evd, four.withMaxDtos(4, 4)).close();
+    noRoom(() -> adapter.createEndpoint(pz, evd, four.withMaxDtos(9, 0)));
+    first.close();
+    second.close();
+
+    assertThat(adapter.createEndpoint(pz, evd, four.withMaxDtos(DEPTH, 8)))
+        .as(why("all room was given back"))
+        .isNotNull();
+    srq.resize(10 * DEPTH);
+    assertThat(srq.maxReceives()).as(why("nobody shares it")).isEqualTo(10 * DEPTH);
+  }
+
+  @Test
+  void required_E05_aSharedQueueTakesAsManyReceivesAsItIsMadeFor() {
+    final Pair pair = sharing().connect();
+    pair.passive.receives(0, 6);
+    for (final int to : new int[] {6, 40, 8, 7, 64}) {
+      pair.passive.srq.resize(to);
+
+      final int room = to - pair.passive.srq.openReceives();
+      pair.passive.receives(100, room);
+      assertThat(pair.passive.receive(200))
+          .as(why("full at " + to))
+          .isEqualTo(Outcome.INSUFFICIENT_RESOURCES);
+      send(pair, pair.active.endpoint, 0, Math.max(1, Math.min(16, to - 6)));
+      for (int left = to - 6 - 16; left > 0; left -= 16) {
+        send(pair, pair.active.endpoint, 0, Math.min(16, left));
+      }
+      await(() -> pair.passive.srq.openReceives() <= 6, "all but six, taken");
+    }
+  }
+
+  @Test
+  void required_E05_aSmallerSharedQueueCountsWhatIsNotHandedOut() {
+    final Pair pair = sharing().connect();
+    pair.passive.evd.teardown();
+    pair.passive.srq.resize(DEPTH / 2);
+    pair.passive.receives(0, DEPTH / 2);
+    send(pair, pair.active.endpoint, 0, 3);
+
+    succeeds(pair.passive.seen.take(), "a completion is there");
+
+    succeeds(pair.passive.receive(DEPTH), "one handed out, one free");
+    assertThat(pair.passive.receive(DEPTH))
+        .as(why("though the device has room for those that were polled"))
+        .isEqualTo(Outcome.INSUFFICIENT_RESOURCES);
+  }
+
+  @Test
+  void required_E05_resizesLoseNoReceive() {
+    final Pair pair = sharing().connect();
+    pair.passive.receives(0, 8);
+    int posted = 8;
+    for (int round = 0; round < 30; round++) {
+      pair.passive.srq.resize(8 + round * 7 % 40);
+      for (int i = 0; i < 4; i++) {
+        succeeds(pair.active.send(i), "a send");
+      }
+      final int sent = 4 * (round + 1);
+      await(() -> pair.passive.seen.completions().size() == sent, "their receives");
+      await(() -> pair.active.seen.completions().size() == sent, "their completions");
+      pair.passive.receives(posted, 4);
+      posted += 4;
+    }
+
+    assertThat(pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE))
+        .as(why("each, in the order they were posted"))
+        .containsExactlyElementsOf(range(0, 120));
+    isOpen(pair.passive, 8, "the last ones");
+  }
+
+  @Test
+  void required_R01_aSharedQueueIsNotResizedBelowWhatIsInIt() {
+    final Side side = sharing().passive;
+    side.receives(0, 5);
+    side.srq.lowWatermark(3);
+    final int most = side.adapter.attributes().maxReceivesPerSrq();
+
+    refused(ReturnType.INVALID_STATE, "five are open", () -> side.srq.resize(4));
+    refused(ReturnType.INVALID_PARAMETER, "no room at all", () -> side.srq.resize(0));
+    refused(
+        ReturnType.INSUFFICIENT_RESOURCES,
+        ReturnSubtype.RESOURCE_SRQ,
+        "more than there may be",
+        () -> side.srq.resize(most + 1));
+    assertThat(side.srq.maxReceives()).as(why("unchanged")).isEqualTo(DEPTH);
+    side.srq.resize(5);
+    refused(ReturnType.INVALID_PARAMETER, "above what it takes", () -> side.srq.lowWatermark(6));
+    hasRoomOf(side, 5);
+    side.endpoint.close();
+    side.srq.close();
+    refused(ReturnType.INVALID_HANDLE, "closed", () -> side.srq.resize(7));
+  }
+
+  private void hasRoomOf(final Side side, final int receives) {
+    assertThat(side.receive(200)).as(why("full")).isEqualTo(Outcome.INSUFFICIENT_RESOURCES);
+    isOpen(side, receives, "full");
+  }
+
+  @Test
+  void required_T13_aWatermarkIsNotAboveTheSizeOfItsQueue() {
+    final Side side = sharing().passive;
+    side.receives(0, 10);
+    side.srq.lowWatermark(9);
+
+    refused(ReturnType.INVALID_STATE, "ten are open", () -> side.srq.resize(9));
+    side.srq.resize(10);
+    assertThat(side.srq.lowWatermark()).as(why("it stays")).isEqualTo(9);
+  }
+
+  @Test
   void required_E05_aSharedQueueIsRefilledFromItsUpcallsWithoutEnd() {
     final Pair pair = sharing();
     pair.passive.seen.each(

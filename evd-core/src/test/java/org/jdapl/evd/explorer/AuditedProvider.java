@@ -16,6 +16,7 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListenHandler;
@@ -234,6 +235,11 @@ final class AuditedProvider implements VerbsProvider {
     @Override
     public DeviceLimits limits() {
       return real.limits();
+    }
+
+    @Override
+    public Set<Capability> capabilities() {
+      return real.capabilities();
     }
 
     @Override
@@ -650,6 +656,12 @@ final class AuditedProvider implements VerbsProvider {
     public void armLimit(final int limit) {
       use("modify_srq");
       real.armLimit(limit);
+    }
+
+    @Override
+    public void resize(final int maxWr) {
+      use("modify_srq");
+      real.resize(maxWr);
     }
 
     @Override

@@ -104,8 +104,7 @@ final class TransferCalls {
                 case RDMA_READ ->
                     to.postRdmaRead(
                         list, key(c), address(c) + Memory.source(cookie), cookie, lmr, flags);
-                case RECEIVE_WITH_INVALIDATE, BIND_MW ->
-                    throw new AssertionError("not posted here: " + operation);
+                default -> throw new IllegalArgumentException("no step of a script: " + operation);
               };
         });
     if (outcome[0] == Outcome.SUCCESS) {

@@ -4,7 +4,9 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -22,6 +24,7 @@ import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListenHandler;
@@ -69,6 +72,7 @@ final class RdmaDevice implements Device {
           PrivateDataLength.PADDED);
 
   private static final int MAX_SERVICE = 0xFFFF;
+  private static final int IBV_DEVICE_SRQ_RESIZE = 1 << 13;
   private static final int CQ_EVENTS = 64;
 
   // What InfiniBand's messages have room for, less the header of the connection manager.
@@ -90,6 +94,7 @@ final class RdmaDevice implements Device {
   private final int port;
   private final String name;
   private final DeviceLimits limits;
+  private final Set<Capability> capabilities;
   private final long token;
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicBoolean fatal = new AtomicBoolean();
@@ -140,6 +145,7 @@ final class RdmaDevice implements Device {
     port = Cm.port(anchor);
     name = context.name();
     limits = limits(context, port);
+    capabilities = capabilities(context);
     token = Registry.OBJECTS.add(this);
   }
 
@@ -169,6 +175,24 @@ final class RdmaDevice implements Device {
         iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA,
         iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA,
         iwarp ? Cm.PRIVATE_DATA - IwarpReject.TAG_BYTES : IB_REJECT_DATA);
+  }
+
+  private static Set<Capability> capabilities(final RdmaContext context) {
+    final Set<Capability> can = EnumSet.noneOf(Capability.class);
+    if (hasAtomics(context)) {
+      can.add(Capability.ATOMICS);
+    }
+    if (!context.isIwarp()) {
+      can.add(Capability.RDMA_WRITE_WITH_IMM);
+    }
+    if ((context.attribute(DeviceAttr.DEVICE_CAP_FLAGS) & IBV_DEVICE_SRQ_RESIZE) != 0) {
+      can.add(Capability.SRQ_RESIZE);
+    }
+    return Collections.unmodifiableSet(can);
+  }
+
+  private static boolean hasAtomics(final RdmaContext context) {
+    return context.attribute(DeviceAttr.ATOMIC_CAP) != 0;
   }
 
   /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
@@ -213,7 +237,7 @@ final class RdmaDevice implements Device {
   }
 
   boolean hasAtomics() {
-    return context.attribute(DeviceAttr.ATOMIC_CAP) != 0;
+    return capabilities.contains(Capability.ATOMICS);
   }
 
   // Events. On the thread that awaits.
@@ -354,6 +378,11 @@ final class RdmaDevice implements Device {
   @Override
   public DeviceLimits limits() {
     return limits;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return capabilities;
   }
 
   @Override

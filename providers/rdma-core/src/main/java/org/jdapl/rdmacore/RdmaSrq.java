@@ -42,6 +42,12 @@ final class RdmaSrq extends RdmaObject implements SharedReceiveQueue {
   }
 
   @Override
+  public synchronized void resize(final int maxWr) {
+    final int result = Verbs.resizeSrq(pointer("modify_srq"), maxWr);
+    Results.check(result, "modify_srq", this, maxWr + " receives");
+  }
+
+  @Override
   int destroy(final long alive) {
     return Verbs.destroySrq(alive);
   }

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdapl.verbs.Access;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MwType;
@@ -200,6 +201,7 @@ class CapabilityTest {
   @Test
   void required_N01_refusesAtomicsThatThereAreNot() {
     openWith(1, 1, false, 32);
+    assertThat(side.device.capabilities()).doesNotContain(Capability.ATOMICS);
     final Side peer = new Side(channel);
     try (peer) {
       peer.create(false, EnumSet.of(Access.LOCAL_WRITE, Access.REMOTE_WRITE), 0);
@@ -213,6 +215,14 @@ class CapabilityTest {
     assertThatThrownBy(
             () -> side.device.regMr(side.pd, side.buffer, EnumSet.allOf(Access.class)).close())
         .hasMessageContaining("reg_mr");
+  }
+
+  @Test
+  void required_N01_saysThatThereAreAtomicsAndImmediateData() {
+    openWith(1, 1, true, 32);
+
+    assertThat(side.device.capabilities())
+        .contains(Capability.ATOMICS, Capability.RDMA_WRITE_WITH_IMM);
   }
 
   @Test

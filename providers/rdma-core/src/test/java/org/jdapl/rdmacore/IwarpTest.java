@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jdapl.rdmacore.Side.CmEvent;
 import org.jdapl.rdmacore.jni.Cm;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmParameters;
@@ -64,6 +65,11 @@ class IwarpTest extends Bed {
     assertThat(Side.poll(b.recvCq, 1))
         .extracting(Side.Completion::status)
         .containsExactly(WcStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldHaveNoImmediateData() {
+    assertThat(a.device.capabilities()).doesNotContain(Capability.RDMA_WRITE_WITH_IMM);
   }
 
   @Test

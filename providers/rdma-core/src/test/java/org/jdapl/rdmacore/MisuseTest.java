@@ -82,6 +82,7 @@ class MisuseTest extends Bed {
     assertClosed(() -> a.qp.modifyToError());
     assertClosed(() -> srq.postRecv(a.recv(1, 0, 8)));
     assertClosed(() -> srq.armLimit(1));
+    assertClosed(() -> srq.resize(1));
     final int gone = VerbsException.ENODEV;
     assertRefused(gone, "the device is closed", () -> a.device.allocPd());
     assertRefused(gone, "the device is closed", () -> a.device.createCq(1, cq -> {}));

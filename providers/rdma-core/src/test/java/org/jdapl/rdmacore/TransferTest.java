@@ -1,6 +1,7 @@
 package org.jdapl.rdmacore;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.EnumSet;
 import java.util.Set;
@@ -9,6 +10,7 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.MwType;
@@ -160,6 +162,28 @@ class TransferTest extends Bed {
 
     assertThat(b.asyncs).containsExactly(new Side.Async(AsyncType.SRQ_LIMIT_REACHED, b.srq));
     assertThat(Side.poll(b.recvCq, 4)).extracting(Completion::wrId).containsExactly(1L);
+  }
+
+  @Test
+  void shouldResizeASharedQueueAndLoseNothing() {
+    b.close();
+    b = new Side(channel);
+    b.create(true);
+    connect();
+    assertThat(b.device.capabilities()).contains(Capability.SRQ_RESIZE);
+    assertThat(b.srq.postRecv(b.recv(1, 0, 8))).isZero();
+    assertThat(b.srq.postRecv(b.recv(2, 0, 8))).isZero();
+
+    b.srq.resize(2);
+    assertThat(b.srq.postRecv(b.recv(3, 0, 8))).as("full").isEqualTo(VerbsException.ENOMEM);
+    assertThatThrownBy(() -> b.srq.resize(1)).hasMessageContaining("modify_srq");
+    b.srq.resize(3);
+    assertThat(b.srq.postRecv(b.recv(3, 0, 8))).isZero();
+    for (int i = 0; i < 3; i++) {
+      a.qp.postSend(a.send(i, WrOpcode.SEND, 0, 8));
+    }
+
+    assertThat(Side.poll(b.recvCq, 4)).extracting(Completion::wrId).containsExactly(1L, 2L, 3L);
   }
 
   @Test

@@ -6,13 +6,13 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * A ring of receives: one thread posts, whoever holds the wire takes. As on hardware a place comes
- * free when the completion was polled.
+ * A ring of receives: one thread at a time posts or resizes, whoever holds the wire takes. As on
+ * hardware a place comes free when the completion was polled.
  */
 final class RecvQueue {
 
-  private final RecvRequest[] ring;
-  private final int limit;
+  private volatile RecvRequest[] ring;
+  private volatile int limit;
   private final int maxSge;
   private final AtomicLong polled = new AtomicLong();
   private volatile long posted;
@@ -21,10 +21,30 @@ final class RecvQueue {
   RecvQueue(final int limit, final int maxSge) {
     this.limit = limit;
     this.maxSge = maxSge;
-    ring = new RecvRequest[powerOfTwo(limit)];
-    for (int i = 0; i < ring.length; i++) {
-      ring[i] = new RecvRequest(maxSge);
+    ring = newRing(limit);
+  }
+
+  private RecvRequest[] newRing(final int atLeast) {
+    final RecvRequest[] fresh = new RecvRequest[powerOfTwo(atLeast)];
+    for (int i = 0; i < fresh.length; i++) {
+      fresh[i] = new RecvRequest(maxSge);
     }
+    return fresh;
+  }
+
+  /** Holds another number of receives; false if more are in it. Called holding the wire. */
+  boolean resize(final int to) {
+    if (posted - polled.get() > to) {
+      return false;
+    }
+    final RecvRequest[] from = ring;
+    final RecvRequest[] fresh = newRing(to);
+    for (long i = taken; i < posted; i++) {
+      fresh[(int) i & (fresh.length - 1)] = from[(int) i & (from.length - 1)];
+    }
+    ring = fresh;
+    limit = to;
+    return true;
   }
 
   static int powerOfTwo(final int atLeast) {
@@ -58,7 +78,8 @@ final class RecvQueue {
     if (tail - polled.get() >= limit) {
       return VerbsException.ENOMEM;
     }
-    final RecvRequest slot = ring[(int) tail & (ring.length - 1)];
+    final RecvRequest[] to = ring;
+    final RecvRequest slot = to[(int) tail & (to.length - 1)];
     slot.wrId = request.wrId;
     copySges(request, slot);
     posted = tail + 1;
@@ -67,7 +88,8 @@ final class RecvQueue {
 
   /** The next receive, not taken yet, or null. */
   RecvRequest peek() {
-    return taken == posted ? null : ring[(int) taken & (ring.length - 1)];
+    final RecvRequest[] from = ring;
+    return taken == posted ? null : from[(int) taken & (from.length - 1)];
   }
 
   void take() {

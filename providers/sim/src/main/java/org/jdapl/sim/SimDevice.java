@@ -12,6 +12,7 @@ import java.util.Set;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -43,6 +44,7 @@ final class SimDevice implements Device {
           1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1 << 16, 1 << 15, MAX_SGE,
           1 << 19, 1L << 30, 16, 16, 56, 196, 148);
 
+  private static final Set<Capability> CAPABILITIES = Set.of(Capability.values());
   private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();
   private static final long FIRST_FREE_SERVICE = 49152;
 
@@ -186,6 +188,11 @@ final class SimDevice implements Device {
   @Override
   public DeviceLimits limits() {
     return LIMITS;
+  }
+
+  @Override
+  public Set<Capability> capabilities() {
+    return CAPABILITIES;
   }
 
   @Override

@@ -29,11 +29,23 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
   }
 
   @Override
-  public int postRecv(final RecvRequest request) {
+  public synchronized int postRecv(final RecvRequest request) {
     if (device.isRemoved()) {
       return VerbsException.EIO;
     }
     return isClosed() ? VerbsException.EINVAL : queue.post(request);
+  }
+
+  @Override
+  public synchronized void resize(final int maxWr) {
+    if (maxWr < 1 || maxWr > SimDevice.LIMITS.maxSrqWr()) {
+      throw invalid("modify_srq", maxWr + " receives of at most " + SimDevice.LIMITS.maxSrqWr());
+    }
+    synchronized (fabric.wire) {
+      if (!queue.resize(maxWr)) {
+        throw invalid("modify_srq", "more than " + maxWr + " receives are in it");
+      }
+    }
   }
 
   @Override

@@ -32,6 +32,15 @@ public interface Device extends AutoCloseable {
   DeviceLimits limits();
 
   /**
+   * What this device can do that not every device can. The core asks for nothing else.
+   *
+   * @return the same value for the life of the device; unmodifiable.
+   */
+  default Set<Capability> capabilities() {
+    return Set.of();
+  }
+
+  /**
    * The address that peers connect to.
    *
    * @return the address of the device.

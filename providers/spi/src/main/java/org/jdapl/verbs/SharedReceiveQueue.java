@@ -24,6 +24,18 @@ public interface SharedReceiveQueue extends AutoCloseable {
   }
 
   /**
+   * Changes how many receives it holds, and loses none (ibv_modify_srq). May be called while
+   * another thread posts.
+   *
+   * @param maxWr receives it must hold.
+   * @throws VerbsException if not supported, see {@link Capability#SRQ_RESIZE}, if it is more than
+   *     the device allows, or if more are in it.
+   */
+  default void resize(final int maxWr) {
+    throw VerbsException.unsupported("modify_srq", toString());
+  }
+
+  /**
    * Destroys the queue (ibv_destroy_srq).
    *
    * @throws VerbsException with EBUSY if a queue pair uses it.

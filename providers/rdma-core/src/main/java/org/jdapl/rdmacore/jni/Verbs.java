@@ -140,6 +140,9 @@ public final class Verbs {
   /** ibv_modify_srq of the limit. */
   public static native int armSrqLimit(long srq, int limit);
 
+  /** ibv_modify_srq of the number of receives. */
+  public static native int resizeSrq(long srq, int maxWr);
+
   /** ibv_destroy_srq. */
   public static native int destroySrq(long srq);
 
