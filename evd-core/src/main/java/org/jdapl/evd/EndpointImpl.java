@@ -391,8 +391,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long start = into.checkRead(incarnation, offset, length, name);
       final Segments list = requests.single(into.lmr(), start + offset, length);
       final SendRequest send = requests.sendRequest();
-      final long total =
-          requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
+      final long total = requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
       send.opcode = WrOpcode.RDMA_READ;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
@@ -464,7 +463,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final RmrImpl rmr) {
     if (!(lmr instanceof LmrImpl region) || region.ia() != incarnation.ia()) {
       throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_LMR, rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
+          ReturnSubtype.INVALID_HANDLE_LMR,
+          rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
     }
     region.checkUse(incarnation.pz(), offset, length, null, rmr.name());
     for (final Privilege privilege : PRIVILEGES) {
@@ -564,8 +564,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
             | (operation == DtoOperation.SEND ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
-          argument,
-          name + ": completion flags " + flags + " are not legal for " + operation);
+          argument, name + ": completion flags " + flags + " are not legal for " + operation);
     }
   }
 
@@ -590,7 +589,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       case SEND -> WrOpcode.SEND;
       case RDMA_WRITE -> WrOpcode.RDMA_WRITE;
       case RDMA_READ -> WrOpcode.RDMA_READ;
-      case RECEIVE, RECEIVE_WITH_INVALIDATE, BIND_MW -> throw new IllegalArgumentException("not a request: " + operation);
+      case RECEIVE, RECEIVE_WITH_INVALIDATE, BIND_MW ->
+          throw new IllegalArgumentException("not a request: " + operation);
     };
   }
 

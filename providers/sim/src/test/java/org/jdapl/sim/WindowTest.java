@@ -210,17 +210,14 @@ class WindowTest {
     final ByteBuffer buffer = ByteBuffer.allocateDirect(256);
     final MemoryRegion closedToWindows =
         b.device.regMr(b.pd, buffer, EnumSet.complementOf(EnumSet.of(Access.MW_BIND)));
-    bind(
-        request(b.device.allocMw(b.pd, MwType.TYPE_1), closedToWindows), WcStatus.MW_BIND_ERR);
+    bind(request(b.device.allocMw(b.pd, MwType.TYPE_1), closedToWindows), WcStatus.MW_BIND_ERR);
 
     connect();
     final MemoryRegion readOnly = b.device.regMr(b.pd, buffer, EnumSet.of(Access.MW_BIND));
     bind(request(b.device.allocMw(b.pd, MwType.TYPE_1), readOnly), WcStatus.MW_BIND_ERR);
 
     connect();
-    bind(
-        request(b.device.allocMw(b.device.allocPd(), MwType.TYPE_1), b.mr),
-        WcStatus.MW_BIND_ERR);
+    bind(request(b.device.allocMw(b.device.allocPd(), MwType.TYPE_1), b.mr), WcStatus.MW_BIND_ERR);
   }
 
   @Test
