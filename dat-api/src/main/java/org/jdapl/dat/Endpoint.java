@@ -127,8 +127,7 @@ public interface Endpoint extends DatObject {
    * @throws DatException as {@link #postSend(Lmr, long, long, long)}; MODEL_NOT_SUPPORTED if the
    *     device cannot.
    */
-  Outcome postSendWithInvalidate(
-      Lmr lmr, long offset, long length, int rmrContext, long cookie);
+  Outcome postSendWithInvalidate(Lmr lmr, long offset, long length, int rmrContext, long cookie);
 
   /**
    * Posts a send that ends a window of the peer (dat_ep_post_send_with_invalidate); else as {@link
@@ -267,10 +266,10 @@ public interface Endpoint extends DatObject {
    * @param flags SUPPRESS and BARRIER_FENCE of {@link CompletionFlags}.
    * @return as {@link #postSend(Lmr, long, long, long)}.
    * @throws DatException INVALID_STATE with the state, or if the window is not bound;
-   *     INVALID_HANDLE if the window or its region is closed; LENGTH_ERROR if the part is not inside
-   *     the window; PROTECTION_VIOLATION if the window is of another zone or another endpoint;
-   *     PRIVILEGES_VIOLATION if it lacks REMOTE_WRITE; INVALID_PARAMETER (INVALID_ARG8) if the flags
-   *     are not legal here.
+   *     INVALID_HANDLE if the window or its region is closed; LENGTH_ERROR if the part is not
+   *     inside the window; PROTECTION_VIOLATION if the window is of another zone or another
+   *     endpoint; PRIVILEGES_VIOLATION if it lacks REMOTE_WRITE; INVALID_PARAMETER (INVALID_ARG8)
+   *     if the flags are not legal here.
    */
   Outcome postRdmaReadToRmr(
       Rmr rmr,

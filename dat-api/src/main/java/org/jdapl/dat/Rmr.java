@@ -7,8 +7,8 @@ import java.util.Set;
  *
  * <p>A bind is a request of an endpoint, in the order of its queue: what is posted after it finds
  * the window open. Each bind has a context of its own, and the one before is dead with it. A peer
- * whose RDMA names a dead context, or goes beyond the part or the rights, breaks the connection: its
- * request ends in ERR_REMOTE_ACCESS.
+ * whose RDMA names a dead context, or goes beyond the part or the rights, breaks the connection:
+ * its request ends in ERR_REMOTE_ACCESS.
  */
 public interface Rmr extends DatObject {
 
@@ -18,8 +18,8 @@ public interface Rmr extends DatObject {
     PZ,
     /**
      * That of the endpoint which bound it. It is bound only when it is not, and closed only when it
-     * is; the peer may end it by {@link Endpoint#postSendWithInvalidate}. When the endpoint has ended, or was reset, it can
-     * only be closed.
+     * is; the peer may end it by {@link Endpoint#postSendWithInvalidate}. When the endpoint has
+     * ended, or was reset, it can only be closed.
      */
     EP
   }
@@ -57,11 +57,12 @@ public interface Rmr extends DatObject {
    *     posted, post again after a completion.
    * @throws DatException INVALID_STATE with the endpoint's state; or if a bind of this one is open
    *     at another endpoint; or with scope EP it is bound, unbind it there first, or is not and the
-   *     length is 0. INVALID_HANDLE if this or the region is closed, or not of the endpoint's adapter, or (INVALID_HANDLE_EVD_REQUEST)
-   *     the endpoint's EVD for requests does not take {@link EventStream#RMR_BIND}; LENGTH_ERROR if
-   *     the part is not inside the region; PROTECTION_VIOLATION if the three are not of one zone;
-   *     PRIVILEGES_VIOLATION if the region lacks one of the privileges; INVALID_PARAMETER
-   *     (INVALID_ARG4) if one is not for peers, (INVALID_ARG8) if the flags are not legal here.
+   *     length is 0. INVALID_HANDLE if this or the region is closed, or not of the endpoint's
+   *     adapter, or (INVALID_HANDLE_EVD_REQUEST) the endpoint's EVD for requests does not take
+   *     {@link EventStream#RMR_BIND}; LENGTH_ERROR if the part is not inside the region;
+   *     PROTECTION_VIOLATION if the three are not of one zone; PRIVILEGES_VIOLATION if the region
+   *     lacks one of the privileges; INVALID_PARAMETER (INVALID_ARG4) if one is not for peers,
+   *     (INVALID_ARG8) if the flags are not legal here.
    */
   Outcome bind(
       Lmr lmr,

@@ -1,9 +1,9 @@
 package org.jdapl.evd;
 
 /**
- * The remote memory regions of scope EP that an endpoint has bound, the oldest first: those its peer
- * may end. Posters and turns change it under its monitor; they look through it in the order peers
- * mostly take.
+ * The remote memory regions of scope EP that an endpoint has bound, the oldest first: those its
+ * peer may end. Posters and turns change it under its monitor; they look through it in the order
+ * peers mostly take.
  */
 final class BoundRmrs {
 

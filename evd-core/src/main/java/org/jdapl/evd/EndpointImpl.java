@@ -494,8 +494,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long start = into.checkRead(incarnation, offset, length, name);
       final Segments list = requests.single(into.lmr(), start + offset, length);
       final SendRequest send = requests.sendRequest();
-      final long total =
-          requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
+      final long total = requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
       send.opcode = WrOpcode.RDMA_READ;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
@@ -567,7 +566,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final RmrImpl rmr) {
     if (!(lmr instanceof LmrImpl region) || region.ia() != incarnation.ia()) {
       throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_LMR, rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
+          ReturnSubtype.INVALID_HANDLE_LMR,
+          rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
     }
     region.checkUse(incarnation.pz(), offset, length, null, rmr.name());
     for (final Privilege privilege : PRIVILEGES) {
@@ -668,8 +668,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
             | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
-          argument,
-          name + ": completion flags " + flags + " are not legal for " + operation);
+          argument, name + ": completion flags " + flags + " are not legal for " + operation);
     }
   }
 

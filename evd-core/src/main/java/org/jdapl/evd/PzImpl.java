@@ -123,8 +123,7 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
           boolean opened = false;
           try {
             rmr.open(
-                ia.device()
-                    .allocMw(pd, scope == Rmr.Scope.PZ ? MwType.TYPE_1 : MwType.TYPE_2));
+                ia.device().allocMw(pd, scope == Rmr.Scope.PZ ? MwType.TYPE_1 : MwType.TYPE_2));
             opened = true;
           } catch (final VerbsException e) {
             throw Misuse.failed(call, e, ReturnSubtype.RESOURCE_MEMORY_REGION);

@@ -176,10 +176,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   }
 
   private void ask(
-      final LmrImpl region,
-      final long from,
-      final long bytes,
-      final Set<Privilege> privileges) {
+      final LmrImpl region, final long from, final long bytes, final Set<Privilege> privileges) {
     asked = region;
     offset = from;
     length = region == null ? 0 : bytes;
@@ -265,7 +262,15 @@ final class RmrImpl extends ObjectBase implements Rmr {
       throw new DatException(
           ReturnType.LENGTH_ERROR,
           ReturnSubtype.NO_SUBTYPE,
-          user + ": " + bytes + " bytes at " + from + " are not inside the " + length + " of " + name);
+          user
+              + ": "
+              + bytes
+              + " bytes at "
+              + from
+              + " are not inside the "
+              + length
+              + " of "
+              + name);
     }
     return offset;
   }

@@ -1131,7 +1131,7 @@ final class Mistakes {
   private static Stream<Mistake> windows() {
     return Stream.of(
         Mistake.of(
-            "D01",
+            "T11",
             "the window of a bind is not known to be bound when it is done",
             "RmrImpl.java",
             "      held = region;\n",

@@ -107,7 +107,8 @@ class ProviderFailureTest {
         while (!opened.isEmpty()) {
           opened.pop().close();
         }
-        assertThat(ia.statistics().open()).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+        assertThat(ia.statistics().open())
+            .isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
       }
       ia.close();
     }

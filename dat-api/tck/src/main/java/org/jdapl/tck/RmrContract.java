@@ -102,8 +102,7 @@ public abstract class RmrContract extends Contract {
   private void message(final Pair pair, final int context) {
     pair.passive.receives(50, 1);
     succeeds(
-        pair.active.endpoint.postSendWithInvalidate(
-            pair.active.lmr, 0, Side.MESSAGE, context, 60),
+        pair.active.endpoint.postSendWithInvalidate(pair.active.lmr, 0, Side.MESSAGE, context, 60),
         "a send with invalidate");
   }
 
@@ -262,8 +261,7 @@ public abstract class RmrContract extends Contract {
     message(pair, context);
     await(() -> side.successes(Queue.RECEIVE) == 1, "the message");
 
-    final DtoCompletion receive =
-        side.seen.completions(side.endpoint, Queue.RECEIVE).get(0);
+    final DtoCompletion receive = side.seen.completions(side.endpoint, Queue.RECEIVE).get(0);
     assertThat(receive.operation())
         .as(why("what it was"))
         .isEqualTo(DtoOperation.RECEIVE_WITH_INVALIDATE);
@@ -399,8 +397,7 @@ public abstract class RmrContract extends Contract {
     bind(rmr, side, WRITE);
     for (final long[] part :
         new long[][] {{-1, 8}, {0, LENGTH + 1}, {LENGTH, 1}, {1, Long.MAX_VALUE}, {0, -1}}) {
-      refused(
-          ReturnType.LENGTH_ERROR, "outside", () -> readTo(rmr, side, part[0], part[1]));
+      refused(ReturnType.LENGTH_ERROR, "outside", () -> readTo(rmr, side, part[0], part[1]));
     }
     unbind(rmr, side);
     refused(ReturnType.INVALID_STATE, "it is closed again", () -> readTo(rmr, side, 0, 8));
@@ -483,9 +480,7 @@ public abstract class RmrContract extends Contract {
         "a region of another zone",
         () -> rmr.bind(foreign, 0, 64, BOTH, side.endpoint, 1, null, 0));
     refused(
-        ReturnType.PROTECTION_VIOLATION,
-        "a window of another zone",
-        () -> post(strange, side, 1));
+        ReturnType.PROTECTION_VIOLATION, "a window of another zone", () -> post(strange, side, 1));
     assertThat(side.endpoint.isRequestIdle()).as(why("nothing was posted")).isTrue();
   }
 
@@ -535,8 +530,7 @@ public abstract class RmrContract extends Contract {
         List.of(
             () -> rmr.bind(side.lmr, 0, 8, null, side.endpoint, 1, null, 0),
             () ->
-                rmr.bind(
-                    side.lmr, 0, 8, Set.of(Privilege.LOCAL_WRITE), side.endpoint, 1, null, 0));
+                rmr.bind(side.lmr, 0, 8, Set.of(Privilege.LOCAL_WRITE), side.endpoint, 1, null, 0));
     for (final ThrowingCallable bind : local) {
       refused(
           ReturnType.INVALID_PARAMETER, ReturnSubtype.INVALID_ARG4, "rights of this side", bind);
@@ -546,8 +540,7 @@ public abstract class RmrContract extends Contract {
         ReturnSubtype.INVALID_ARG8,
         "a bind is not solicited",
         () ->
-            rmr.bind(
-                side.lmr, 0, 8, BOTH, side.endpoint, 1, null, CompletionFlags.SOLICITED_WAIT));
+            rmr.bind(side.lmr, 0, 8, BOTH, side.endpoint, 1, null, CompletionFlags.SOLICITED_WAIT));
     refused(
         ReturnType.INVALID_HANDLE,
         ReturnSubtype.INVALID_HANDLE_EP,
@@ -595,8 +588,7 @@ public abstract class RmrContract extends Contract {
 
     for (final ThrowingCallable use :
         List.<ThrowingCallable>of(() -> post(rmr, side, 1), rmr::rmrContext)) {
-      refused(
-          ReturnType.INVALID_HANDLE, ReturnSubtype.INVALID_HANDLE_RMR, "a freed window", use);
+      refused(ReturnType.INVALID_HANDLE, ReturnSubtype.INVALID_HANDLE_RMR, "a freed window", use);
     }
     assertThat(rmr.pz()).as(why("may be asked")).isSameAs(side.pz);
     assertThat(side.endpoint.isRequestIdle()).as(why("nothing was posted")).isTrue();
@@ -667,8 +659,7 @@ public abstract class RmrContract extends Contract {
 
       boolean ended = false;
       for (final Event event : side.seen.events()) {
-        ended |=
-            event instanceof ConnectionEvent connection && connection.kind().isTerminal();
+        ended |= event instanceof ConnectionEvent connection && connection.kind().isTerminal();
         assertThat(
                 ended
                     && event instanceof RmrBindCompletion bind
@@ -726,8 +717,7 @@ public abstract class RmrContract extends Contract {
     assertThat(rmr.lmr()).as(why("nothing is bound")).isNull();
     side.lmr.close();
     side.endpoint.close();
-    refused(
-        ReturnType.INVALID_STATE, "a bind at a closed endpoint", () -> post(rmr, side, 2));
+    refused(ReturnType.INVALID_STATE, "a bind at a closed endpoint", () -> post(rmr, side, 2));
   }
 
   @Test
@@ -792,7 +782,6 @@ public abstract class RmrContract extends Contract {
   }
 
   private void inUse(final Lmr lmr, final String why) {
-    refused(
-        ReturnType.INVALID_STATE, ReturnSubtype.INVALID_STATE_LMR_IN_USE, why, lmr::close);
+    refused(ReturnType.INVALID_STATE, ReturnSubtype.INVALID_STATE_LMR_IN_USE, why, lmr::close);
   }
 }

@@ -8,8 +8,8 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MwType;
 
 /**
- * The registered regions and the windows of a fabric, found by key. Changed holding the wire, read holding the wire
- * or, for inline data, without.
+ * The registered regions and the windows of a fabric, found by key. Changed holding the wire, read
+ * holding the wire or, for inline data, without.
  *
  * <p>A key is (slot, generation, which key), scrambled by a multiplication that can be undone.
  */

@@ -4,8 +4,8 @@ import java.util.Set;
 
 /**
  * A reusable request to bind a memory window (ibv_mw_bind; for type 2 IBV_WR_BIND_MW or
- * IBV_WR_LOCAL_INV). Its owner fills the fields and posts
- * it; the provider copies what it needs before the post returns. Confined to one thread at a time.
+ * IBV_WR_LOCAL_INV). Its owner fills the fields and posts it; the provider copies what it needs
+ * before the post returns. Confined to one thread at a time.
  */
 public final class BindRequest {
 

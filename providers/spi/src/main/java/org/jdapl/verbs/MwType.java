@@ -6,8 +6,7 @@ public enum MwType {
   TYPE_1,
   /**
    * Of the queue pair that bound it, which alone reaches through it; its peer may end it with
-   * {@link WrOpcode#SEND_WITH_INV}. It is bound only when it is
-   * not, and closed only when it is.
+   * {@link WrOpcode#SEND_WITH_INV}. It is bound only when it is not, and closed only when it is.
    */
   TYPE_2
 }
