@@ -1189,6 +1189,15 @@ final class Mistakes {
   private static Stream<Mistake> sharedReceives() {
     return Stream.of(
         Mistake.of(
+            "T04",
+            "a receive that is in a report is not free again",
+            "Merger.java",
+            "    queue.complete(slot);\n    stash.release(entry);\n  }\n\n  static DtoStatus",
+            "    if (!success || queue.isMarker(slot)) {\n"
+                + "      queue.complete(slot);\n"
+                + "    }\n"
+                + "    stash.release(entry);\n  }\n\n  static DtoStatus"),
+        Mistake.of(
             "E05",
             "a shared queue that grows takes no room for more",
             "SrqImpl.java",

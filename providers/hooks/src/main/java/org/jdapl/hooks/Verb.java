@@ -36,6 +36,7 @@ enum Verb {
   CREATE_SRQ(Device.class, "createSrq"),
   POST_SRQ_RECV(SharedReceiveQueue.class, "postRecv"),
   MODIFY_SRQ(SharedReceiveQueue.class, "armLimit"),
+  RESIZE_SRQ(SharedReceiveQueue.class, "resize"),
   DESTROY_SRQ(SharedReceiveQueue.class, "close"),
   CREATE_QP(Device.class, "createQp"),
   POST_SEND(QueuePair.class, "postSend"),

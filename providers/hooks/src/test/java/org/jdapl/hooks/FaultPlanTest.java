@@ -109,6 +109,7 @@ class FaultPlanTest {
           "device",
           "capacity",
           "number",
+          "capabilities",
           "maxInline",
           "length",
           "lkey",
