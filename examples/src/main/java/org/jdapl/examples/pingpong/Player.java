@@ -65,7 +65,7 @@ abstract class Player implements EventHandler, AutoCloseable {
       final ProtectionZone pz = adapter.createPz();
       memory =
           pz.createLmr(
-              ByteBuffer.allocateDirect(Math.max(1, 2 * size)),
+              ByteBuffer.allocateDirect(2 * size + 1),
               Privilege.LOCAL_READ,
               Privilege.LOCAL_WRITE);
       endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
@@ -82,6 +82,9 @@ abstract class Player implements EventHandler, AutoCloseable {
   /** A message came, and the next one may come. */
   abstract void onMessage();
 
+  /** No message follows. */
+  abstract void onLast();
+
   /** Something went wrong; it was noted. */
   abstract void onFailure();
 
@@ -89,8 +92,9 @@ abstract class Player implements EventHandler, AutoCloseable {
     evd.upcall(this);
   }
 
-  final void listen(final long service) {
-    adapter.createPsp(service, evd);
+  /** Listens at a service, 0 for any; returns which. */
+  final long listen(final long service) {
+    return (service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd)).connQual();
   }
 
   final void connect(final InetAddress peer, final long service) {
@@ -115,8 +119,13 @@ abstract class Player implements EventHandler, AutoCloseable {
     posted(endpoint.postSend(memory, 0, size, 0));
   }
 
+  /** Says that no message follows: this one is a byte longer. */
+  final void sendLast() {
+    posted(endpoint.postSend(memory, 0, size + 1, 0));
+  }
+
   private void postReceive() {
-    posted(endpoint.postReceive(memory, size, size, 0));
+    posted(endpoint.postReceive(memory, size, size + 1, 0));
   }
 
   private static void posted(final Outcome outcome) {
@@ -151,8 +160,15 @@ abstract class Player implements EventHandler, AutoCloseable {
       if (event.transferredLength() == size) {
         postReceive();
         onMessage();
+      } else if (event.transferredLength() == size + 1) {
+        onLast();
       } else {
-        fail("a message of " + event.transferredLength() + " bytes came");
+        fail(
+            "a message of "
+                + event.transferredLength()
+                + " bytes came; expected "
+                + size
+                + ": both sides need the same --size");
       }
     }
   }

@@ -122,7 +122,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     key = device.register(channel, operations, this::ready);
   }
 
-  // tag::connect[]
   void connect(final InetAddress remote, final int service) {
     try {
       if (!remote.isLoopbackAddress()) {
@@ -144,9 +143,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     send(Frame.of(Frame.Kind.CONNECT, Frame.MAGIC, parameters.rnrRetryCount(), data));
   }
 
-  // end::connect[]
-
-  // tag::ready[]
   /** The socket can be read, or written, or is connected. */
   private void ready() {
     try {
@@ -190,8 +186,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     arrived(frame);
     return true;
   }
-
-  // end::ready[]
 
   private void arrived(final Frame frame) throws ProtocolException {
     switch (frame.kind()) {

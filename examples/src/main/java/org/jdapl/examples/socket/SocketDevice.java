@@ -49,7 +49,7 @@ import org.jdapl.verbs.VerbsException;
  */
 final class SocketDevice implements Device {
 
-  static final int MAX_MESSAGE = 16 << 20;
+  static final int MAX_MESSAGE = 32 << 20;
   static final int MAX_SGE = 16;
   static final int MAX_PRIVATE_DATA = 256;
   private static final long LOOK_MILLIS = 1;

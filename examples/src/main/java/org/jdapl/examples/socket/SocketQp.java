@@ -179,6 +179,8 @@ final class SocketQp extends SocketObject implements QueuePair {
     }
   }
 
+  // end::send[]
+
   private static Frame frame(
       final SendRequest request, final int length, final ByteBuffer... parts) {
     final ByteBuffer data =
@@ -237,8 +239,6 @@ final class SocketQp extends SocketObject implements QueuePair {
       fail();
     }
   }
-
-  // end::send[]
 
   private boolean scatter(final SgeList list, final ByteBuffer data) {
     final ByteBuffer[] parts = device.parts(pd, list, Access.LOCAL_WRITE);
