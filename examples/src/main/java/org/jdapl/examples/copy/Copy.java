@@ -105,8 +105,7 @@ public final class Copy implements Callable<Integer> {
   /** The server's side alone. */
   private void receive(final Target target, final PrintWriter out)
       throws CopyException, InterruptedException {
-    try (Receiver receiver =
-        new Receiver(ia.name(), peer.port(SERVICE), target, Link.PATIENCE)) {
+    try (Receiver receiver = new Receiver(ia.name(), peer.port(SERVICE), target, Link.PATIENCE)) {
       final Thread hook = new Thread(() -> interrupt(target, first), "copy-interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
       try {

@@ -65,9 +65,7 @@ abstract class Player implements EventHandler, AutoCloseable {
       final ProtectionZone pz = adapter.createPz();
       memory =
           pz.createLmr(
-              ByteBuffer.allocateDirect(2 * size + 1),
-              Privilege.LOCAL_READ,
-              Privilege.LOCAL_WRITE);
+              ByteBuffer.allocateDirect(2 * size + 1), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
       endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
       postReceive();
     } catch (final RuntimeException e) {
@@ -155,7 +153,9 @@ abstract class Player implements EventHandler, AutoCloseable {
   @Override
   public final void onCompletion(final DtoCompletion event) {
     if (event.status() != DtoStatus.SUCCESS) {
-      fail(event.operation() + " ended with " + event.status());
+      if (event.status() != DtoStatus.ERR_FLUSHED) { // else the end of the connection tells why
+        fail(event.operation() + " ended with " + event.status());
+      }
     } else if (event.operation() == DtoOperation.RECEIVE) {
       if (event.transferredLength() == size) {
         postReceive();

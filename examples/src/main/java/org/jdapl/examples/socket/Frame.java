@@ -14,8 +14,7 @@ import java.nio.ByteBuffer;
  * @param size of the data, or of that which a READ asks for.
  * @param data from its position to its limit.
  */
-record Frame(
-    Kind kind, int flags, int value, int key, long address, int size, ByteBuffer data) {
+record Frame(Kind kind, int flags, int value, int key, long address, int size, ByteBuffer data) {
 
   /** Of connections, requests, and answers. */
   enum Kind {

@@ -1,8 +1,8 @@
 package org.jdapl.examples.socket;
 
 import java.io.Closeable;
-import java.io.IOException;
 import java.io.EOFException;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -86,8 +86,7 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     } catch (final IOException e) {
       throw qp.error("connect", VerbsException.ENOMEM, e.toString());
     }
-    final SocketConnection id =
-        new SocketConnection(qp.device, null, channel, State.CONNECTING);
+    final SocketConnection id = new SocketConnection(qp.device, null, channel, State.CONNECTING);
     try {
       id.bind("connect", qp, handler, parameters);
     } catch (final VerbsException e) {

@@ -71,8 +71,23 @@ final class SocketDevice implements Device {
   // tag::limits[]
   private static final DeviceLimits LIMITS =
       new DeviceLimits(
-          1 << 12, 1 << 12, MAX_SGE, 1 << 12, 1 << 16, 1 << 12, 1 << 12, 0, 0, 0, 0, MAX_MESSAGE,
-          16, 16, MAX_PRIVATE_DATA, MAX_PRIVATE_DATA, MAX_PRIVATE_DATA);
+          1 << 12,
+          1 << 12,
+          MAX_SGE,
+          1 << 12,
+          1 << 16,
+          1 << 12,
+          1 << 12,
+          0,
+          0,
+          0,
+          0,
+          MAX_MESSAGE,
+          16,
+          16,
+          MAX_PRIVATE_DATA,
+          MAX_PRIVATE_DATA,
+          MAX_PRIVATE_DATA);
 
   // end::limits[]
 
@@ -421,6 +436,9 @@ final class SocketDevice implements Device {
   public void close() {
     final List<SocketObject> last;
     synchronized (lock) {
+      if (closed) {
+        return;
+      }
       if (Thread.currentThread() == thread) {
         throw new VerbsException("close", name(), VerbsException.EBUSY, "called inside a handler");
       }

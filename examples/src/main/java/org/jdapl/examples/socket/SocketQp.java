@@ -107,9 +107,7 @@ final class SocketQp extends SocketObject implements QueuePair {
     final boolean isAtomic =
         request.opcode == WrOpcode.ATOMIC_CMP_AND_SWP
             || request.opcode == WrOpcode.ATOMIC_FETCH_AND_ADD;
-    return !isAtomic
-        && !request.inline
-        && hasValidElements(request, attributes.maxSendSge());
+    return !isAtomic && !request.inline && hasValidElements(request, attributes.maxSendSge());
   }
 
   private static boolean hasValidElements(final SgeList list, final int maxSge) {
@@ -165,8 +163,7 @@ final class SocketQp extends SocketObject implements QueuePair {
         return; // it may send what the read brings
       }
       final long length = length(next);
-      final ByteBuffer[] parts =
-          device.parts(pd, next, isRead ? Access.LOCAL_WRITE : null);
+      final ByteBuffer[] parts = device.parts(pd, next, isRead ? Access.LOCAL_WRITE : null);
       if (length > SocketDevice.MAX_MESSAGE || parts == null) {
         if (sent.isEmpty()) { // else those before it complete first
           waiting.remove();
@@ -183,8 +180,7 @@ final class SocketQp extends SocketObject implements QueuePair {
 
   private static Frame frame(
       final SendRequest request, final int length, final ByteBuffer... parts) {
-    final ByteBuffer data =
-        ByteBuffer.allocate(request.opcode == WrOpcode.RDMA_READ ? 0 : length);
+    final ByteBuffer data = ByteBuffer.allocate(request.opcode == WrOpcode.RDMA_READ ? 0 : length);
     if (request.opcode != WrOpcode.RDMA_READ) {
       for (final ByteBuffer part : parts) {
         data.put(part);
@@ -232,8 +228,7 @@ final class SocketQp extends SocketObject implements QueuePair {
             default -> WcOpcode.SEND;
           };
       final int length = (int) length(done);
-      sendCq.add(
-          new SocketCq.Completion(number, done.wrId, status, opcode, length, null, false));
+      sendCq.add(new SocketCq.Completion(number, done.wrId, status, opcode, length, null, false));
     }
     if (status != WcStatus.SUCCESS) {
       fail();

@@ -91,7 +91,15 @@ class TwoProcessesTest {
     final Peer server = start("pingpong", "--ia", "socket", "-s", "-p", "0");
     final Peer client =
         start(
-            "pingpong", "--ia", "socket", "--iterations", "500", "-c", "-a", "127.0.0.1", "-p",
+            "pingpong",
+            "--ia",
+            "socket",
+            "--iterations",
+            "500",
+            "-c",
+            "-a",
+            "127.0.0.1",
+            "-p",
             server.port());
 
     assertThat(client.end()).as(client::toString).isZero();
