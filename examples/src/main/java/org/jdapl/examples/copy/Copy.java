@@ -9,12 +9,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jdapl.examples.AdapterOption;
+import org.jdapl.examples.PeerOptions;
 import org.jdapl.examples.Progress;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -26,7 +28,9 @@ import picocli.CommandLine.Spec;
       "A sender reads SOURCE and writes it into a receiver's memory, as long as it has",
       "credits; the receiver writes TARGET. Both compute a digest, which are compared.",
       "TARGET gets its name when it is complete. It has the permissions of SOURCE,",
-      "less those of the umask; owner and times are not copied."
+      "less those of the umask; owner and times are not copied.",
+      "Each side can be a process of its own: copy -s TARGET, then copy -c SOURCE; the",
+      "TARGET of such a server has the permissions of a new file."
     },
     sortOptions = false)
 public final class Copy implements Callable<Integer> {
@@ -34,10 +38,14 @@ public final class Copy implements Callable<Integer> {
   static final long SERVICE = 4712;
 
   @Parameters(index = "0", paramLabel = "SOURCE", description = "The file to read.")
-  private Path sourcePath;
+  private Path first;
 
-  @Parameters(index = "1", paramLabel = "TARGET", description = "The file to write.")
-  private Path targetPath;
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "TARGET",
+      description = "The file to write. With -s or -c, only one is named.")
+  private Path second;
 
   @Option(
       names = "--force",
@@ -46,6 +54,8 @@ public final class Copy implements Callable<Integer> {
         "the link and not the file it leads to."
       })
   private boolean force;
+
+  @Mixin private PeerOptions peer;
 
   @Mixin private AdapterOption ia;
 
@@ -57,9 +67,19 @@ public final class Copy implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     final PrintWriter out = spec.commandLine().getOut();
     final PrintWriter err = spec.commandLine().getErr();
-    try (Source source = Source.open(sourcePath)) {
-      expectOther();
-      print(copy(source, new Target(targetPath, force)), out);
+    peer.check(spec);
+    checkPaths();
+    try {
+      if (peer.isServer()) {
+        receive(new Target(first, force), out);
+      } else if (peer.isClient()) {
+        send(out);
+      } else {
+        try (Source source = Source.open(first)) {
+          expectOther();
+          print(copy(source, new Target(second, force)), out);
+        }
+      }
       return ExitCode.OK;
     } catch (final CopyException e) {
       if (!isInterrupted) {
@@ -69,30 +89,87 @@ public final class Copy implements Callable<Integer> {
     }
   }
 
+  private void checkPaths() {
+    final boolean isOneSide = peer.isServer() || peer.isClient();
+    if (isOneSide && second != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "expected one file, " + (peer.isServer() ? "TARGET" : "SOURCE") + ", but also " + second);
+    }
+    if (!isOneSide && second == null) {
+      throw new ParameterException(
+          spec.commandLine(), "Missing required parameter: 'TARGET'; or one of -s and -c");
+    }
+  }
+
+  /** The server's side alone. */
+  private void receive(final Target target, final PrintWriter out)
+      throws CopyException, InterruptedException {
+    try (Receiver receiver = new Receiver(ia.name(), peer.port(SERVICE), target, Link.PATIENCE)) {
+      final Thread hook = new Thread(() -> interrupt(target, first), "copy-interrupt");
+      Runtime.getRuntime().addShutdownHook(hook);
+      try {
+        target.open();
+        out.println(
+            "listening at "
+                + receiver.address().getHostAddress()
+                + " port "
+                + receiver.service()
+                + ", for "
+                + Link.PATIENCE.toSeconds()
+                + " s");
+        receiver.receive();
+      } finally {
+        target.close();
+        remove(hook);
+      }
+      out.printf("received %d bytes%n", receiver.received());
+    }
+  }
+
+  /** The client's side alone. */
+  private void send(final PrintWriter out) throws CopyException, InterruptedException {
+    try (Source source = Source.open(first);
+        Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
+        Progress progress = progress(source, sender)) {
+      print(sender.send(peer.address(sender.address()), peer.port(SERVICE)), out);
+      progress.close();
+    }
+  }
+
+  private Progress progress(final Source source, final Sender sender) {
+    return Progress.start(
+        spec.commandLine().getErr(),
+        "copying",
+        Progress.Unit.BYTES,
+        source.size(),
+        sender::written);
+  }
+
   private void expectOther() throws CopyException {
     boolean same = false;
     try {
-      same = Files.isSameFile(sourcePath, targetPath);
+      same = Files.isSameFile(first, second);
     } catch (final IOException e) {
       // there is no such target, or what else is wrong will be found soon
     }
     if (same) {
-      throw new CopyException(sourcePath + " and " + targetPath + " are the same file");
+      throw new CopyException(first + " and " + second + " are the same file");
     }
   }
 
   private Sender.Result copy(final Source source, final Target target)
       throws CopyException, InterruptedException {
-    try (Receiver receiver = new Receiver(ia.name(), SERVICE, target, Link.PATIENCE);
+    final long service = peer.port(SERVICE);
+    try (Receiver receiver = new Receiver(ia.name(), service, target, Link.PATIENCE);
         Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
-        Progress progress =
-            Progress.start(
-                spec.commandLine().getErr(),
-                "copying",
-                Progress.Unit.BYTES,
-                source.size(),
-                sender::written)) {
-      final Thread hook = new Thread(() -> interrupt(target, progress), "copy-interrupt");
+        Progress progress = progress(source, sender)) {
+      final Runnable interrupt =
+          () -> {
+            progress.close();
+            interrupt(target, second);
+          };
+      final Thread hook = new Thread(interrupt, "copy-interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
         target.open(source.permissions());
@@ -115,7 +192,7 @@ public final class Copy implements Callable<Integer> {
     new Thread(receiving, "copy-receiver").start();
     final Sender.Result result;
     try {
-      result = sender.send(receiver.address(), SERVICE);
+      result = sender.send(receiver.address(), receiver.service());
     } finally {
       receiver.stop();
       awaitDone(receiving);
@@ -133,16 +210,15 @@ public final class Copy implements Callable<Integer> {
   }
 
   /** Runs at the end of the JVM, whose exit status tells the signal. */
-  private void interrupt(final Target target, final Progress progress) {
+  private void interrupt(final Target target, final Path path) {
     isInterrupted = true;
-    progress.close();
     final boolean isLeftOut = target.discard();
     spec.commandLine()
         .getErr()
         .println(
             isLeftOut
-                ? "interrupted; " + targetPath + " was not written"
-                : "interrupted; " + targetPath + " is complete");
+                ? "interrupted; " + path + " was not written"
+                : "interrupted; " + path + " is complete");
   }
 
   private static void remove(final Thread hook) {

@@ -125,8 +125,9 @@ final class Link implements AutoCloseable {
     return adapter.address();
   }
 
-  void listen(final long service) {
-    adapter.createPsp(service, evd);
+  /** Listens at a service, 0 for any; returns which. */
+  long listen(final long service) {
+    return (service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd)).connQual();
   }
 
   void connect(final InetAddress peer, final long service) {

@@ -12,15 +12,16 @@ final class Receiver implements AutoCloseable {
 
   private final Target target;
   private final Link link;
+  private final long service;
   private final Digest digest = new Digest();
   private long position;
   private boolean isComplete;
 
-  Receiver(final String ia, final long service, final Target target, final Duration patience) {
+  Receiver(final String ia, final long wanted, final Target target, final Duration patience) {
     this.target = target;
     link = new Link(ia, patience, Privilege.LOCAL_WRITE, Privilege.REMOTE_WRITE);
     try {
-      link.listen(service);
+      service = link.listen(wanted);
     } catch (final RuntimeException e) {
       link.close();
       throw e;
@@ -29,6 +30,16 @@ final class Receiver implements AutoCloseable {
 
   InetAddress address() {
     return link.address();
+  }
+
+  /** Where it listens. */
+  long service() {
+    return service;
+  }
+
+  /** How many bytes came. */
+  long received() {
+    return position;
   }
 
   /** Receives one file, from the first sender that comes, and returns when it has its name. */

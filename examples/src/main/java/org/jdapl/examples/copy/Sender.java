@@ -50,6 +50,10 @@ final class Sender implements AutoCloseable {
     return written;
   }
 
+  InetAddress address() {
+    return link.address();
+  }
+
   /** Sends the file to a receiver, and returns when the receiver has all of it. */
   Result send(final InetAddress receiver, final long service)
       throws CopyException, InterruptedException {

@@ -17,11 +17,14 @@ final class Client extends Player {
 
   private static final long WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  private static final long LEAVE_SECONDS = 5;
+
   private final long iterations;
   private final Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
   private final AtomicLong roundTrips = new AtomicLong(); // only the handler changes it
   private final CountDownLatch warm = new CountDownLatch(1);
   private final CountDownLatch finished = new CountDownLatch(1);
+  private final CountDownLatch over = new CountDownLatch(1);
   private volatile long warmUp;
   private long coldUntil;
   private boolean isWarm;
@@ -67,9 +70,19 @@ final class Client extends Player {
   }
 
   @Override
+  void onLast() {}
+
+  @Override
   void onFailure() {
     warm.countDown();
     finished.countDown();
+    over.countDown();
+  }
+
+  /** Says goodbye, and waits for the server to end the connection. */
+  void leave() throws InterruptedException {
+    sendLast();
+    over.await(LEAVE_SECONDS, TimeUnit.SECONDS);
   }
 
   /** How many round trips were made, those to warm up included. From any thread. */

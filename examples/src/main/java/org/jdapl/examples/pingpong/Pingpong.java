@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.evd.WaitStrategy;
 import org.jdapl.examples.AdapterOption;
+import org.jdapl.examples.PeerOptions;
 import org.jdapl.examples.Progress;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
@@ -36,7 +37,7 @@ import picocli.CommandLine.TypeConversionException;
     header = "Measures how long a message and its answer take.",
     description = {
       "A client sends a message, and the next one when a server answered. Each side",
-      "has a dispatcher of its own."
+      "has a dispatcher of its own; with -s and -c each is a process of its own."
     },
     sortOptions = false)
 public final class Pingpong implements Callable<Integer> {
@@ -108,6 +109,8 @@ public final class Pingpong implements Callable<Integer> {
       description = "Print one JSON object and nothing else, times in nanoseconds.")
   private boolean json;
 
+  @Mixin private PeerOptions peer;
+
   @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
@@ -120,6 +123,7 @@ public final class Pingpong implements Callable<Integer> {
     if (size < 0 || size > MAX_SIZE) {
       throw wrong("--size must be 0 to " + MAX_SIZE + " and is " + size);
     }
+    peer.check(spec);
     final PrintWriter out = spec.commandLine().getOut();
     final PrintWriter err = spec.commandLine().getErr();
     final VerbsProvider provider = provider();
@@ -133,7 +137,12 @@ public final class Pingpong implements Callable<Integer> {
     }
     final WaitStrategy strategy =
         wait == Wait.SPIN ? WaitStrategy.BUSY_SPIN : WaitStrategy.SPIN_THEN_BLOCK;
-    try (Server server = new Server(provider, strategy, size);
+    if (peer.isServer()) {
+      try (Server server = new Server(provider, strategy, size)) {
+        return serve(server, out, err);
+      }
+    }
+    try (Server server = peer.isClient() ? null : new Server(provider, strategy, size);
         Client client = new Client(provider, strategy, size, iterations)) {
       final String failure = play(client, server);
       if (failure != null) {
@@ -148,7 +157,7 @@ public final class Pingpong implements Callable<Integer> {
               client.warmUp(),
               client.nanos(),
               client.statistics(),
-              server.statistics());
+              server == null ? null : server.statistics());
       if (json) {
         out.println(result.toJson());
       } else {
@@ -158,12 +167,35 @@ public final class Pingpong implements Callable<Integer> {
     }
   }
 
+  /** The server's side alone. */
+  private int serve(final Server server, final PrintWriter out, final PrintWriter err)
+      throws InterruptedException {
+    final long service = server.listen(peer.port(SERVICE));
+    server.start();
+    out.println("listening at " + server.address().getHostAddress() + " port " + service);
+    server.connected().await(); // as long as it takes; Ctrl-C ends it
+    String failure = server.failure();
+    if (failure == null && !await(server.finished(), server::answers, STALL_LOOKS)) {
+      failure = "no message for " + STALL_LOOKS * LOOK_MILLIS / 1_000 + " s";
+    }
+    failure = failure == null ? server.failure() : failure;
+    if (failure != null) {
+      err.println(failure + ", after " + server.answers() + " answers");
+      return ExitCode.SOFTWARE;
+    }
+    out.println("answered " + server.answers() + " messages");
+    return ExitCode.OK;
+  }
+
   /** Returns what failed; null if nothing did. */
   private String play(final Client client, final Server server) throws InterruptedException {
-    server.listen(SERVICE);
-    server.start();
+    long service = peer.port(SERVICE);
+    if (server != null) {
+      service = server.listen(service);
+      server.start();
+    }
     client.start();
-    client.connect(server.address(), SERVICE);
+    client.connect(peer.address(client.address()), service);
     if (!await(client.warm(), client::roundTrips, STALL_LOOKS) || !measure(client)) {
       return "no answer for "
           + STALL_LOOKS * LOOK_MILLIS / 1_000
@@ -171,7 +203,14 @@ public final class Pingpong implements Callable<Integer> {
           + client.roundTrips()
           + " round trips, those to warm up included";
     }
-    return server.failure() != null ? server.failure() : client.failure();
+    final String failure = client.failure();
+    if (server == null) {
+      if (failure == null) {
+        client.leave();
+      }
+      return failure;
+    }
+    return server.failure() != null ? server.failure() : failure;
   }
 
   /** Waits for all that are measured; false if one does not end. */

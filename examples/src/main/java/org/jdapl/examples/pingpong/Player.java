@@ -65,9 +65,7 @@ abstract class Player implements EventHandler, AutoCloseable {
       final ProtectionZone pz = adapter.createPz();
       memory =
           pz.createLmr(
-              ByteBuffer.allocateDirect(Math.max(1, 2 * size)),
-              Privilege.LOCAL_READ,
-              Privilege.LOCAL_WRITE);
+              ByteBuffer.allocateDirect(2 * size + 1), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
       endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
       postReceive();
     } catch (final RuntimeException e) {
@@ -82,6 +80,9 @@ abstract class Player implements EventHandler, AutoCloseable {
   /** A message came, and the next one may come. */
   abstract void onMessage();
 
+  /** No message follows. */
+  abstract void onLast();
+
   /** Something went wrong; it was noted. */
   abstract void onFailure();
 
@@ -89,8 +90,9 @@ abstract class Player implements EventHandler, AutoCloseable {
     evd.upcall(this);
   }
 
-  final void listen(final long service) {
-    adapter.createPsp(service, evd);
+  /** Listens at a service, 0 for any; returns which. */
+  final long listen(final long service) {
+    return (service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd)).connQual();
   }
 
   final void connect(final InetAddress peer, final long service) {
@@ -115,8 +117,13 @@ abstract class Player implements EventHandler, AutoCloseable {
     posted(endpoint.postSend(memory, 0, size, 0));
   }
 
+  /** Says that no message follows: this one is a byte longer. */
+  final void sendLast() {
+    posted(endpoint.postSend(memory, 0, size + 1, 0));
+  }
+
   private void postReceive() {
-    posted(endpoint.postReceive(memory, size, size, 0));
+    posted(endpoint.postReceive(memory, size, size + 1, 0));
   }
 
   private static void posted(final Outcome outcome) {
@@ -146,13 +153,22 @@ abstract class Player implements EventHandler, AutoCloseable {
   @Override
   public final void onCompletion(final DtoCompletion event) {
     if (event.status() != DtoStatus.SUCCESS) {
-      fail(event.operation() + " ended with " + event.status());
+      if (event.status() != DtoStatus.ERR_FLUSHED) { // else the end of the connection tells why
+        fail(event.operation() + " ended with " + event.status());
+      }
     } else if (event.operation() == DtoOperation.RECEIVE) {
       if (event.transferredLength() == size) {
         postReceive();
         onMessage();
+      } else if (event.transferredLength() == size + 1) {
+        onLast();
       } else {
-        fail("a message of " + event.transferredLength() + " bytes came");
+        fail(
+            "a message of "
+                + event.transferredLength()
+                + " bytes came; expected "
+                + size
+                + ": both sides need the same --size");
       }
     }
   }

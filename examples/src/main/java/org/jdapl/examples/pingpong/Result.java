@@ -45,7 +45,9 @@ record Result(
     out.printf("%nof all round trips, those to warm up included:%n");
     out.printf("%10s%12s%12s%18s%n", "", "events", "upcalls", "provider calls");
     row(out, "client", client);
-    row(out, "server", server);
+    if (server != null) {
+      row(out, "server", server);
+    }
   }
 
   private static void row(final PrintWriter out, final String name, final double micros) {
@@ -107,7 +109,10 @@ record Result(
     json.append(", \"max\": ").append(nanos.getMaxValue());
     json.append(", \"mean\": ").append(String.format(Locale.ROOT, "%.1f", nanos.getMean()));
     json.append("}, \"client\": ").append(json(client));
-    return json.append(", \"server\": ").append(json(server)).append('}').toString();
+    if (server != null) {
+      json.append(", \"server\": ").append(json(server));
+    }
+    return json.append('}').toString();
   }
 
   private static String json(final EvdStatistics counted) {

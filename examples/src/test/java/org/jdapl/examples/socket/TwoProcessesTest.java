@@ -1,0 +1,185 @@
+package org.jdapl.examples.socket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jdapl.examples.Main;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples as two processes, over the provider that connects processes. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class TwoProcessesTest {
+
+  /** More than a survivor's own bounds. */
+  private static final long END_SECONDS = 60;
+
+  private static final int BYTES = 5_000_001;
+  private static final long ENDLESS = 16L << 30; // of zeros that take no room
+
+  @TempDir private Path directory;
+
+  private final List<Peer> peers = new ArrayList<>();
+
+  /** One of them; its errors are in a file, and its output is read as it comes. */
+  private record Peer(Process process, BufferedReader out, Path errors) {
+
+    /** The port in its first line. */
+    String port() throws IOException {
+      final String line = String.valueOf(out.readLine());
+      assertThat(line).as(this::toString).contains("listening at ", " port ");
+      return line.replaceFirst(".* port (\\d+).*", "$1");
+    }
+
+    /** Its exit status. */
+    int end() throws InterruptedException {
+      assertThat(process.waitFor(END_SECONDS, TimeUnit.SECONDS)).as("ended: " + this).isTrue();
+      return process.exitValue();
+    }
+
+    /** What it printed since. */
+    String rest() {
+      return out.lines().collect(Collectors.joining("\n"));
+    }
+
+    @Override
+    public String toString() {
+      try {
+        return Files.readString(errors);
+      } catch (final IOException e) {
+        return e.toString();
+      }
+    }
+  }
+
+  private Peer start(final String... arguments) throws IOException {
+    final List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "-cp", System.getProperty("java.class.path")));
+    command.add(Main.class.getName());
+    command.addAll(List.of(arguments));
+    final Path errors = directory.resolve("errors" + peers.size());
+    final Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    final Peer peer = new Peer(process, process.inputReader(), errors);
+    peers.add(peer);
+    return peer;
+  }
+
+  @AfterEach
+  void endAll() throws InterruptedException {
+    for (final Peer peer : peers) {
+      peer.process().destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void pingpongShouldMeasureRoundTripsOfTwoProcesses() throws Exception {
+    final Peer server = start("pingpong", "--ia", "socket", "-s", "-p", "0");
+    final Peer client =
+        start(
+            "pingpong",
+            "--ia",
+            "socket",
+            "--iterations",
+            "500",
+            "-c",
+            "-a",
+            "127.0.0.1",
+            "-p",
+            server.port());
+
+    assertThat(client.end()).as(client::toString).isZero();
+    assertThat(client.rest()).startsWith("500 round trips of 64 bytes");
+    assertThat(server.end()).as(server::toString).isZero();
+    assertThat(server.rest()).matches("answered \\d+ messages");
+  }
+
+  @Test
+  void copyShouldBringAllBytesToAnotherProcess() throws Exception {
+    final byte[] bytes = new byte[BYTES];
+    new Random(4711).nextBytes(bytes);
+    final Path source = Files.write(directory.resolve("source"), bytes);
+    final Path target = directory.resolve("target");
+
+    final Peer server = start("copy", "--ia", "socket", "-s", "-p", "0", target.toString());
+    final Peer client = start("copy", "--ia", "socket", "-c", "-p", server.port(), "" + source);
+
+    assertThat(client.end()).as(client::toString).isZero();
+    assertThat(client.rest()).contains("copied " + BYTES + " bytes", "SHA-256");
+    assertThat(server.end()).as(server::toString).isZero();
+    assertThat(server.rest()).isEqualTo("received " + BYTES + " bytes");
+    assertThat(target).hasSameBinaryContentAs(source);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void copyShouldSayThatTheOtherProcessDied(final boolean isServerKilled) throws Exception {
+    final Path target = directory.resolve("target");
+    final Peer server = start("copy", "--ia", "socket", "-s", "-p", "0", target.toString());
+    final Path source = endless();
+    final Peer client = start("copy", "--ia", "socket", "-c", "-p", server.port(), "" + source);
+    awaitPartial(client);
+
+    (isServerKilled ? server : client).process().destroyForcibly().waitFor();
+
+    final Peer survivor = isServerKilled ? client : server;
+    assertThat(survivor.end()).as(survivor::toString).isEqualTo(1);
+    assertThat(Files.readString(survivor.errors())).contains("the connection ended: DISCONNECTED");
+    assertThat(target).doesNotExist();
+  }
+
+  @Test
+  void clientShouldSayThatNobodyListens() throws Exception {
+    final Peer server = start("pingpong", "--ia", "socket", "-s", "-p", "0");
+    final String port = server.port();
+    server.process().destroyForcibly().waitFor();
+
+    final Peer client = start("pingpong", "--ia", "socket", "-c", "-p", port);
+
+    assertThat(client.end()).as(client::toString).isEqualTo(1);
+    assertThat(Files.readString(client.errors())).contains("REJECTED");
+  }
+
+  private Path endless() throws IOException {
+    final Path source = directory.resolve("endless");
+    try (RandomAccessFile file = new RandomAccessFile(source.toFile(), "rw")) {
+      file.setLength(ENDLESS);
+    }
+    return source;
+  }
+
+  /** Returns when the copy is under way. */
+  private void awaitPartial(final Peer client) throws IOException, InterruptedException {
+    boolean isEnded = false;
+    while (!isEnded && partialBytes() == 0) {
+      isEnded = client.process().waitFor(1, TimeUnit.MILLISECONDS);
+    }
+    assertThat(isEnded).as("ended too early: " + client).isFalse();
+  }
+
+  private long partialBytes() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      long bytes = 0;
+      for (final Path file : files.toList()) {
+        if (file.getFileName().toString().startsWith(".copy-")) {
+          bytes = Math.max(bytes, Files.size(file));
+        }
+      }
+      return bytes;
+    }
+  }
+}
