@@ -1,0 +1,13 @@
+package org.jdapl.verbs.tck;
+
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+
+class SimOnVirtualTimeTest extends LocalProviderTck {
+
+  @Override
+  protected TckBed bed() {
+    final SimFabric fabric = SimFabric.virtual(42).keepTrace();
+    return TckBed.of(fabric.provider(SimModel.DEFAULT)).withReplay(fabric::toString);
+  }
+}
