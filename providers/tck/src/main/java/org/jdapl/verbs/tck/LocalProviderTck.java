@@ -33,4 +33,20 @@ public abstract class LocalProviderTck {
       return LocalProviderTck.this.bed();
     }
   }
+
+  @Nested
+  class Ends extends TeardownTck {
+    @Override
+    protected TckBed bed() {
+      return LocalProviderTck.this.bed();
+    }
+  }
+
+  @Nested
+  class Channels extends EventChannelTck {
+    @Override
+    protected TckBed bed() {
+      return LocalProviderTck.this.bed();
+    }
+  }
 }

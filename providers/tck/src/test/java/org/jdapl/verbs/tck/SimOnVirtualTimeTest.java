@@ -3,7 +3,7 @@ package org.jdapl.verbs.tck;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 
-class SimOnVirtualTimeTest extends LocalProviderTck {
+class SimOnVirtualTimeTest extends ProviderTck {
 
   @Override
   protected TckBed bed() {
