@@ -316,7 +316,7 @@ public abstract class ConnectionTck extends VerbsTck {
       final CmListener listener =
           passive.side.own(passive.side.device.listen(0, 4, requests::add));
       final Link from = another();
-      did("connect, and end the listener at once");
+      did("connect, and end the listener after " + 10 * round + " us");
       from.side.own(
           from.side.device.connect(
               from.qp,
@@ -324,6 +324,7 @@ public abstract class ConnectionTck extends VerbsTck {
               listener.service(),
               from.parameters(NOTHING),
               from.handler()));
+      pass(10L * round);
       passive.side.close(listener, "the listener");
       final int before = requests.size();
       silence();
@@ -361,10 +362,11 @@ public abstract class ConnectionTck extends VerbsTck {
 
   @Test
   void required_T09_theEndOfAnIdIsABarrier() {
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 8; round++) {
       openAndConnect();
-      did("disconnect on the passive side, and close the active id at once");
+      did("disconnect on the passive side, and close the active id after " + 10 * round + " us");
       passive.id.disconnect();
+      pass(10L * round);
       active.side.close(active.id, "the active id");
       final int before = active.events.size();
       silence();

@@ -158,6 +158,11 @@ public abstract class VerbsTck {
     isWithin(() -> false, bed.silence);
   }
 
+  /** Lets a little time pass, so that a race is met in another place. */
+  final void pass(final long micros) {
+    isWithin(() -> false, Duration.ofNanos(1000 * micros));
+  }
+
   private boolean isWithin(final BooleanSupplier condition, final Duration time) {
     if (clock instanceof SteppedClock stepped) {
       return isWithin(stepped, condition, time);
