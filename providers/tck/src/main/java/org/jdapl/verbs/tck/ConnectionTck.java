@@ -1,0 +1,443 @@
+package org.jdapl.verbs.tck;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.PrivateDataLength;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+
+/** Connections: each attempt has one outcome, data that is sent along arrives, and ends are told. */
+public abstract class ConnectionTck extends VerbsTck {
+
+  private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+  private static final Set<CmEventType> FAILURES =
+      Set.of(
+          CmEventType.REJECTED,
+          CmEventType.UNREACHABLE,
+          CmEventType.CONNECT_ERROR,
+          CmEventType.ADDR_ERROR,
+          CmEventType.ROUTE_ERROR);
+  private static final String CUT =
+      "private data that is kept as a view of a message that is freed, or whose length is counted"
+          + " with a header of the provider's own.";
+  private static final String LATE_CHECK =
+      "a length that the peer's side checks, when the request was sent.";
+  private static final String NO_BARRIER =
+      "an event that was on its way: drop what is pending, under the lock that starts calls.";
+
+  private Link active;
+  private Link passive;
+
+  /** Tests of connections. */
+  protected ConnectionTck() {}
+
+  private void open() {
+    active = new Link(this, first());
+    passive = new Link(this, second());
+  }
+
+  private void openAndConnect() {
+    open();
+    active.connectTo(passive, 7);
+  }
+
+  private Link another() {
+    return new Link(this, active.side);
+  }
+
+  private void checkData(
+      final Side from, final List<Byte> sent, final List<Byte> seen, final String what) {
+    final boolean prefix =
+        seen.size() >= sent.size() && seen.subList(0, sent.size()).equals(sent);
+    check(prefix, what + ": the " + sent.size() + " bytes that were sent, first", seen, CUT);
+    final List<Byte> rest = seen.subList(sent.size(), seen.size());
+    switch (declaration(from).privateData()) {
+      case EXACT ->
+          check(
+              rest.isEmpty(),
+              what + ": nothing after the " + sent.size() + " bytes, it declares EXACT",
+              seen,
+              "messages of a fixed size, as InfiniBand has: declare PADDED.");
+      case PADDED ->
+          check(
+              rest.stream().allMatch(b -> b == 0),
+              what + ": zeros after the " + sent.size() + " bytes, it declares PADDED",
+              seen,
+              "a buffer that is used again and not cleared: declare UNKNOWN, or clear it.");
+      case UNKNOWN -> {}
+    }
+  }
+
+  @Test
+  void required_C02_aConnectionIsEstablishedOnBothSidesOnce() {
+    openAndConnect();
+    silence();
+    same(1, active.events.size(), "events of the active side: " + active.events, "one for each of"
+        + " the messages.");
+    same(1, passive.events.size(), "events of the passive side: " + passive.events, "one from the"
+        + " accept, and one from the message.");
+    check(
+        passive.requests.get(0).remoteAddress() != null,
+        "the address of who asked",
+        null,
+        "an address that is not asked for.");
+  }
+
+  @Test
+  void required_C03_privateDataOfEachLengthArrives() {
+    open();
+    passive.listen(4);
+    final int connectLimit = active.side.device.limits().connectPrivateData();
+    final int acceptLimit = passive.side.device.limits().acceptPrivateData();
+    int number = 0;
+    for (final int length : new TreeSet<>(List.of(0, 1, connectLimit))) {
+      number++;
+      final Link from = new Link(this, active.side);
+      final Link to = new Link(this, passive.side);
+      final ByteBuffer asked = Link.data(length);
+      from.connect(passive, from.parameters(asked));
+      final CmRequest request = passive.request(number);
+      checkData(
+          passive.side, Link.bytes(asked), Link.bytes(request.privateData()), "data of the request");
+      final ByteBuffer answer = Link.data(length == connectLimit ? acceptLimit : length);
+      to.accept(request, to.parameters(answer));
+      from.awaitEstablished();
+      checkData(
+          active.side, Link.bytes(answer), from.events.get(0).data(), "data of ESTABLISHED");
+      to.awaitEstablished();
+    }
+  }
+
+  @Test
+  void required_C03_privateDataOfARejectArrives() {
+    open();
+    passive.listen(4);
+    int number = 0;
+    for (final int length :
+        new TreeSet<>(List.of(0, 1, passive.side.device.limits().rejectPrivateData()))) {
+      final Link from = another();
+      final ByteBuffer answer = Link.data(length);
+      from.connect(passive, from.parameters(NOTHING));
+      did("reject with " + length + " bytes");
+      passive.request(++number).reject(CmHandler.CONSUMER_REJECT, answer);
+      final Link.Event event =
+          from.awaitEvent(1, "REJECTED", "a reject that is not sent, or is lost.");
+      same(CmEventType.REJECTED, event.type(), "the outcome", "a reject that is told as an error.");
+      same(
+          CmHandler.CONSUMER_REJECT,
+          event.status(),
+          "the status of a consumer's reject",
+          "the reason of the library's own rejects.");
+      checkData(active.side, Link.bytes(answer), event.data(), "data of REJECTED");
+    }
+  }
+
+  @Test
+  void required_C03_privateDataThatIsTooLongIsRefusedBeforeAnythingIsSent() {
+    open();
+    passive.listen(4);
+    final int limit = active.side.device.limits().connectPrivateData();
+    refused(
+        "connect with " + (limit + 1) + " bytes, the limit is " + limit,
+        () -> active.connect(passive, active.parameters(Link.data(limit + 1))),
+        LATE_CHECK,
+        VerbsException.EINVAL);
+    silence();
+    same(List.of(), passive.requests, "requests that arrived", LATE_CHECK);
+    did("connect, with less");
+    active.connect(passive, active.parameters(NOTHING));
+    final CmRequest request = passive.request(1);
+    final int most = passive.side.device.limits().acceptPrivateData();
+    refused(
+        "accept with " + (most + 1) + " bytes, the limit is " + most,
+        () -> passive.accept(request, passive.parameters(Link.data(most + 1))),
+        LATE_CHECK,
+        VerbsException.EINVAL);
+    final int least = passive.side.device.limits().rejectPrivateData();
+    refused(
+        "reject with " + (least + 1) + " bytes, the limit is " + least,
+        () -> request.reject(CmHandler.CONSUMER_REJECT, Link.data(least + 1)),
+        LATE_CHECK,
+        VerbsException.EINVAL);
+    passive.accept(request, passive.parameters(NOTHING));
+    active.awaitEstablished();
+    passive.awaitEstablished();
+  }
+
+  @Test
+  void required_C03_theCallCopiesPrivateData() {
+    open();
+    passive.listen(4);
+    final ByteBuffer data = Link.data(8);
+    final List<Byte> sent = Link.bytes(data);
+    active.connect(passive, active.parameters(data));
+    data.put(0, (byte) 99);
+    check(
+        data.position() == 0,
+        "the position of the data to stay",
+        data,
+        "a relative get on the caller's buffer.");
+    checkData(
+        passive.side,
+        sent,
+        Link.bytes(passive.request(1).privateData()),
+        "data of the request, changed after the call");
+  }
+
+  @Test
+  void required_C02_whereNobodyListensAConnectFails() {
+    open();
+    passive.listen(1);
+    final long service = passive.listener.service();
+    passive.side.close(passive.listener, "the listener");
+    did("connect to it");
+    active.id =
+        active.side.own(
+            active.side.device.connect(
+                active.qp,
+                passive.side.device.address(),
+                service,
+                active.parameters(NOTHING),
+                active.handler()));
+    checkFailure("a request that nobody answers, and no time-out.");
+  }
+
+  private void checkFailure(final String often) {
+    final Link.Event event = active.awaitEvent(1, "the outcome of the connect", often);
+    check(
+        FAILURES.contains(event.type()) && event.status() != CmHandler.CONSUMER_REJECT,
+        "one of " + FAILURES + ", and not with a consumer's status",
+        event,
+        "a library's reject that is told as the consumer's.");
+    silence();
+    same(1, active.events.size(), "outcomes: " + active.events, "a time-out that is not ended.");
+  }
+
+  @Test
+  void required_C02_aRequestThatIsDroppedEndsTheConnect() {
+    open();
+    passive.listen(1);
+    active.connect(passive, active.parameters(NOTHING));
+    passive.request(1).reject(3, NOTHING);
+    checkFailure("a reject that is not sent without a consumer.");
+  }
+
+  @Test
+  void required_C01_aRequestIsAnsweredOnce() {
+    open();
+    passive.listen(2);
+    active.connect(passive, active.parameters(NOTHING));
+    final CmRequest request = passive.request(1);
+    passive.accept(request, passive.parameters(NOTHING));
+    final Link more = new Link(this, passive.side);
+    final String often = "a request whose answer is not remembered.";
+    refused(
+        "accept it again",
+        () -> more.accept(request, more.parameters(NOTHING)),
+        often,
+        VerbsException.EINVAL);
+    active.awaitEstablished();
+    passive.awaitEstablished();
+    silence();
+    same(1, active.events.size(), "events of the active side: " + active.events, often);
+  }
+
+  @Test
+  void required_M04_aDisconnectIsToldToBothSidesOnce() {
+    openAndConnect();
+    did("disconnect on the active side");
+    active.id.disconnect();
+    final String often = "a disconnect whose answer is not sent where the other side is over.";
+    same(
+        CmEventType.DISCONNECTED,
+        active.awaitEvent(2, "DISCONNECTED at the active side", often).type(),
+        "the event",
+        often);
+    same(
+        CmEventType.DISCONNECTED,
+        passive.awaitEvent(2, "DISCONNECTED at the passive side", often).type(),
+        "the event",
+        often);
+    did("disconnect again, on both sides");
+    active.id.disconnect();
+    passive.id.disconnect();
+    silence();
+    for (final Link link : List.of(active, passive)) {
+      same(
+          1L,
+          link.events.stream().filter(e -> e.type() == CmEventType.DISCONNECTED).count(),
+          "times of DISCONNECTED: " + link.events,
+          "both the peer's message and the own call are told.");
+    }
+  }
+
+  @Test
+  void required_T03_aDisconnectFlushesBothSides() {
+    openAndConnect();
+    active.side.postRecv(active.qp, 1);
+    passive.side.postRecv(passive.qp, 2);
+    did("disconnect on the passive side");
+    passive.id.disconnect();
+    final String often =
+        "a side that is told DISCONNECTED, and whose queue pair stays as it was: move it to the"
+            + " error state.";
+    active.receives.awaitPolled(1, often);
+    passive.receives.awaitPolled(1, often);
+    same(WcStatus.WR_FLUSH_ERR, active.receives.polled.get(0).status(), "the status", often);
+    same(WcStatus.WR_FLUSH_ERR, passive.receives.polled.get(0).status(), "the status", often);
+  }
+
+  @Test
+  void required_C01_disconnectWithoutAConnectionHasNoEffect() {
+    open();
+    passive.listen(1);
+    active.connect(passive, active.parameters(NOTHING));
+    final CmRequest request = passive.request(1);
+    did("disconnect before the answer");
+    active.id.disconnect();
+    passive.accept(request, passive.parameters(NOTHING));
+    active.awaitEstablished();
+    passive.awaitEstablished();
+  }
+
+  @Test
+  void required_C05_theEndOfAListenerIsABarrier() {
+    open();
+    for (int round = 0; round < 8; round++) {
+      final List<CmRequest> requests = new CopyOnWriteArrayList<>();
+      final CmListener listener =
+          passive.side.own(passive.side.device.listen(0, 4, requests::add));
+      final Link from = another();
+      did("connect, and end the listener after " + 10 * round + " us");
+      from.side.own(
+          from.side.device.connect(
+              from.qp,
+              passive.side.device.address(),
+              listener.service(),
+              from.parameters(NOTHING),
+              from.handler()));
+      pass(10L * round);
+      passive.side.close(listener, "the listener");
+      final int before = requests.size();
+      silence();
+      same(before, requests.size(), "requests after the end of the listener", NO_BARRIER);
+      requests.forEach(request -> request.reject(CmHandler.CONSUMER_REJECT, NOTHING));
+      from.awaitEvent(
+          1,
+          "the outcome of the connect",
+          "requests that wait at a listener that ends, and are not refused.");
+    }
+  }
+
+  @Test
+  void required_C05_aServiceIsListenedAtOnce() {
+    open();
+    passive.listen(1);
+    check(
+        passive.listener.service() != 0,
+        "the service that the provider picked",
+        0,
+        "a service that is told as it was asked for.");
+    refused(
+        "listen at the same service",
+        () ->
+            passive.side.own(
+                passive.side.device.listen(
+                    passive.listener.service(), 1, passive.requests::add)),
+        "an address that may be used again by an option of the system's.",
+        VerbsException.EADDRINUSE);
+    final long service = passive.listener.service();
+    passive.side.close(passive.listener, "the listener");
+    did("listen there again");
+    passive.side.own(passive.side.device.listen(service, 1, passive.requests::add));
+  }
+
+  @Test
+  void required_T09_theEndOfAnIdIsABarrier() {
+    for (int round = 0; round < 8; round++) {
+      openAndConnect();
+      did("disconnect on the passive side, and close the active id after " + 10 * round + " us");
+      passive.id.disconnect();
+      pass(10L * round);
+      active.side.close(active.id, "the active id");
+      final int before = active.events.size();
+      silence();
+      same(before, active.events.size(), "events after the end of the id", NO_BARRIER);
+      passive.awaitEvent(
+          2, "DISCONNECTED at the passive side", "a peer that is gone, and does not answer.");
+    }
+  }
+
+  @Test
+  void required_C04_whoClosesItsIdEndsTheConnectionOfThePeer() {
+    openAndConnect();
+    active.side.close(active.id, "the active id");
+    passive.awaitEvent(
+        2,
+        "DISCONNECTED at the passive side",
+        "an id that is freed without a message to the peer.");
+  }
+
+  @Test
+  void required_C04_anAcceptOfWhoIsGoneEnds() {
+    open();
+    passive.listen(1);
+    active.connect(passive, active.parameters(NOTHING));
+    final CmRequest request = passive.request(1);
+    active.side.close(active.id, "the active id, before the answer");
+    try {
+      passive.accept(request, passive.parameters(NOTHING));
+    } catch (final VerbsException e) {
+      did("it was refused: " + e.getMessage());
+      return;
+    }
+    final Link.Event event =
+        passive.awaitEvent(
+            1, "the outcome of the accept", "an accept that waits for ever for its confirmation.");
+    check(
+        event.type() != CmEventType.TIMEWAIT_EXIT,
+        "the outcome of the accept first",
+        event,
+        "an end of what never began.");
+  }
+
+  @Test
+  void required_T10_eventsOfOneIdAreSerial() {
+    openAndConnect();
+    active.id.disconnect();
+    active.awaitEvent(2, "DISCONNECTED", "an answer that is not sent.");
+    same(1, active.deepest.get(), "handlers of the active id at once", "two threads deliver.");
+    same(1, passive.deepest.get(), "handlers of the passive id at once", "two threads deliver.");
+  }
+
+  @Test
+  void required_C01_aConnectedQueuePairIsNotConnectedAgain() {
+    openAndConnect();
+    final Link to = new Link(this, passive.side);
+    to.listen(1);
+    refused(
+        "connect the queue pair that is connected",
+        () -> active.connect(to, active.parameters(NOTHING)),
+        "a state of the queue pair that is not looked at.");
+  }
+
+  @Test
+  void required_P02_aDeclarationOfPrivateDataIsKept() {
+    open();
+    passive.listen(1);
+    active.connect(passive, active.parameters(Link.data(3)));
+    final List<Byte> seen = Link.bytes(passive.request(1).privateData());
+    needs(
+        declaration(passive.side).privateData() != PrivateDataLength.UNKNOWN,
+        "it declares UNKNOWN");
+    checkData(passive.side, Link.bytes(Link.data(3)), seen, "data of the request");
+  }
+}

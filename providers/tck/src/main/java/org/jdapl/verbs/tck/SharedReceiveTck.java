@@ -1,0 +1,183 @@
+package org.jdapl.verbs.tck;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.LastWqe;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+
+/** Shared receive queues, of a device whose limits say that there are some. */
+public abstract class SharedReceiveTck extends VerbsTck {
+
+  private static final int DEPTH = 8;
+
+  private Side side;
+  private Cq cq;
+  private SharedReceiveQueue srq;
+  private Link active;
+  private Link passive;
+
+  /** Tests of shared receive queues. */
+  protected SharedReceiveTck() {}
+
+  private void open() {
+    side = second();
+    needs(side.device.limits().maxSrq() > 0, "its limits say maxSrq 0");
+    cq = side.cq();
+    srq = side.own(side.device.createSrq(side.pd, DEPTH, 2));
+  }
+
+  private Link shared() {
+    return new Link(this, side, cq, side.qp(cq, cq, srq, Side.WR));
+  }
+
+  private void connect() {
+    open();
+    active = new Link(this, first());
+    passive = shared();
+    active.connectTo(passive, 7);
+  }
+
+  private void post(final long wrId) {
+    same(
+        0,
+        verb("post receive " + wrId + " to the shared queue", () -> srq.postRecv(side.recv(wrId, 0, 64))),
+        "the errno of a post",
+        "room that does not return when a completion was polled.");
+  }
+
+  private long count(final AsyncType type) {
+    return side.asyncs.stream().filter(async -> async.type() == type).count();
+  }
+
+  @Test
+  void required_D01_messagesTakeSharedReceives() {
+    connect();
+    final Link other = new Link(this, active.side);
+    final Link beside = shared();
+    other.connectTo(beside, 7);
+    for (int i = 0; i < 4; i++) {
+      post(i);
+    }
+    for (int i = 0; i < 2; i++) {
+      active.side.postSend(active.qp, active.side.send(WrOpcode.SEND, i, 0, 8));
+      other.side.postSend(other.qp, other.side.send(WrOpcode.SEND, i, 0, 8));
+    }
+    cq.awaitPolled(4, "a receive that is taken twice, or lost.");
+    final Set<Long> ids = new TreeSet<>();
+    cq.polled.forEach(completion -> ids.add(completion.wrId()));
+    same(Set.of(0L, 1L, 2L, 3L), ids, "each receive once", "a receive that is taken twice.");
+    for (final QueuePair qp : List.of(passive.qp, beside.qp)) {
+      same(
+          2L,
+          cq.polled.stream().filter(c -> c.qpNumber() == qp.number()).count(),
+          "completions with the number " + qp.number() + " of the queue pair that took them",
+          "the number of the shared queue, or of its first user.");
+    }
+  }
+
+  @Test
+  void required_E05_aFullSharedQueueRefusesWithEnomem() {
+    open();
+    int taken = 0;
+    int errno = 0;
+    while (errno == 0 && taken < 1024) {
+      errno = srq.postRecv(side.recv(taken, 0, 8));
+      taken += errno == 0 ? 1 : 0;
+    }
+    did("posted receives until one was refused: " + taken + " were taken");
+    check(
+        errno == VerbsException.ENOMEM && taken >= DEPTH,
+        "ENOMEM, after at least " + DEPTH + " receives",
+        "errno " + errno + " after " + taken,
+        "another errno for a full queue.");
+  }
+
+  @Test
+  void required_T04_aQueuePairOfASharedQueueTakesNoReceivesItself() {
+    open();
+    final QueuePair qp = side.qp(cq, cq, srq, Side.WR);
+    refusedPost(
+        "post a receive to the queue pair",
+        () -> qp.postRecv(side.recv(1, 0, 8)),
+        "a receive queue that is made beside the shared one.",
+        VerbsException.EINVAL);
+  }
+
+  @Test
+  void required_T04_receivesThatWereNotTakenStayForOthers() {
+    connect();
+    for (int i = 0; i < 3; i++) {
+      post(i);
+    }
+    passive.qp.modifyToError();
+    did("modified a queue pair to the error state");
+    silence();
+    same(List.of(), cq.pollAll(), "completions of receives it had not taken", "a flush of the"
+        + " shared queue: what a queue pair had not taken belongs to the others.");
+    final Link other = new Link(this, active.side);
+    final Link beside = shared();
+    other.connectTo(beside, 7);
+    other.side.postSend(other.qp, other.side.send(WrOpcode.SEND, 1, 0, 8));
+    cq.awaitPolled(1, "receives that went with the queue pair that died.");
+    same(beside.qp.number(), cq.polled.get(0).qpNumber(), "the number", "as above.");
+  }
+
+  @Test
+  void required_P02_theLastReceiveIsReportedAsDeclared() {
+    connect();
+    final LastWqe declared = declaration(side).lastWqe();
+    needs(declared != LastWqe.UNKNOWN, "it declares UNKNOWN");
+    did("modify the queue pair to the error state");
+    passive.qp.modifyToError();
+    if (declared == LastWqe.REPORTED) {
+      await(
+          () -> count(AsyncType.QP_LAST_WQE_REACHED) == 1,
+          "QP_LAST_WQE_REACHED, it declares REPORTED",
+          () -> side.asyncs,
+          "a device that reports it for some ways into the error state only: declare UNKNOWN.");
+      same(passive.qp, side.asyncs.get(0).element(), "the element", "the shared queue instead.");
+    }
+    silence();
+    same(
+        declared == LastWqe.REPORTED ? 1L : 0L,
+        count(AsyncType.QP_LAST_WQE_REACHED),
+        "times of QP_LAST_WQE_REACHED, it declares " + declared,
+        "a report for each flush: declare UNKNOWN.");
+  }
+
+  @Test
+  void required_T13_theWatermarkIsReportedOncePerArm() {
+    connect();
+    for (int i = 0; i < 4; i++) {
+      post(i);
+    }
+    did("arm the limit at 3");
+    try {
+      srq.armLimit(3);
+    } catch (final VerbsException e) {
+      needs(e.errno() != VerbsException.EOPNOTSUPP, "it has no watermark");
+      throw e;
+    }
+    for (int i = 0; i < 3; i++) {
+      active.side.postSend(active.qp, active.side.send(WrOpcode.SEND, i, 0, 8));
+    }
+    cq.awaitPolled(3, "a receive that is lost.");
+    await(
+        () -> count(AsyncType.SRQ_LIMIT_REACHED) > 0,
+        "SRQ_LIMIT_REACHED: 1 of 4 receives is left, the limit is 3",
+        () -> side.asyncs,
+        "a limit that is compared when a receive is posted only.");
+    silence();
+    same(
+        1L,
+        count(AsyncType.SRQ_LIMIT_REACHED),
+        "times of SRQ_LIMIT_REACHED after one arm",
+        "a limit that is not disarmed by its event.");
+  }
+}

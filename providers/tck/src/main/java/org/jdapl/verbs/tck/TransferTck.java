@@ -1,0 +1,505 @@
+package org.jdapl.verbs.tck;
+
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.QpAttributes;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.SolicitedSupport;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WrOpcode;
+import org.junit.jupiter.api.Test;
+
+/** Data between two connected queue pairs, its completions at both ends, and protection. */
+public abstract class TransferTck extends VerbsTck {
+
+  private static final String NO_COMPLETION =
+      "an answer of the peer that is not awaited, or that is not matched with its request.";
+  private static final String DATA = "an offset that counts from the buffer, not from the element.";
+  private static final String PROTECTION =
+      "an access that is not checked in full: key, domain, right, first and last byte.";
+  private static final int RETRY_FOR_EVER = 7;
+
+  private Link a;
+  private Link b;
+
+  /** Tests of transfers. */
+  protected TransferTck() {}
+
+  private void connect() {
+    connect(RETRY_FOR_EVER);
+  }
+
+  private void connect(final int rnrRetries) {
+    a = new Link(this, first());
+    b = new Link(this, second());
+    a.connectTo(b, rnrRetries);
+  }
+
+  private void fill(final Side side, final int offset, final int length, final int seed) {
+    for (int i = 0; i < length; i++) {
+      side.buffer.put(offset + i, (byte) (seed + 31 * i));
+    }
+  }
+
+  private void checkBytes(final Side side, final int offset, final int length, final int seed) {
+    for (int i = 0; i < length; i++) {
+      final byte expected = (byte) (seed + 31 * i);
+      final byte seen = side.buffer.get(offset + i);
+      check(seen == expected, "byte " + i + " to be " + expected, seen, DATA);
+    }
+  }
+
+  private SendRequest remote(
+      final WrOpcode opcode, final long wrId, final int length, final int offset) {
+    final SendRequest request = a.side.send(opcode, wrId, 0, length);
+    request.remoteAddress = b.side.mr.address() + offset;
+    request.rkey = b.side.mr.rkey();
+    return request;
+  }
+
+  private Completion sent(final int number) {
+    a.sends.awaitPolled(number, NO_COMPLETION);
+    return a.sends.polled.get(number - 1);
+  }
+
+  private Completion received(final int number) {
+    b.receives.awaitPolled(number, "a message that does not arrive, or whose receive is lost.");
+    return b.receives.polled.get(number - 1);
+  }
+
+  private void checkSuccess(
+      final Completion seen, final long wrId, final WcOpcode opcode, final QueuePair qp) {
+    check(
+        seen.isSuccess()
+            && seen.wrId() == wrId
+            && seen.opcode() == opcode
+            && seen.qpNumber() == qp.number(),
+        "wr_id " + wrId + " SUCCESS of qp " + qp.number() + " " + opcode,
+        seen,
+        "the opcode of the request is passed on as that of the completion; or the number is the"
+            + " peer's.");
+  }
+
+  @Test
+  void required_D01_aMessageArrives() {
+    connect();
+    fill(a.side, 0, 100, 5);
+    b.side.postRecv(b.qp, b.side.recv(11, 1000, 128));
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 10, 0, 100));
+    checkSuccess(sent(1), 10, WcOpcode.SEND, a.qp);
+    final Completion received = received(1);
+    checkSuccess(received, 11, WcOpcode.RECV, b.qp);
+    same(100, received.byteLength(), "the length", "the length of the receive, not the message's.");
+    same(false, received.hasImmediate(), "immediate data", "a flag that is not set back.");
+    checkBytes(b.side, 1000, 100, 5);
+  }
+
+  @Test
+  void required_D01_anEmptyMessageArrives() {
+    connect();
+    b.side.postRecv(b.qp, b.side.recv(1, 0, 8));
+    final SendRequest request = new SendRequest(1);
+    request.wrId = 2;
+    a.side.postSend(a.qp, request);
+    checkSuccess(sent(1), 2, WcOpcode.SEND, a.qp);
+    same(0, received(1).byteLength(), "the length", "a length that is left from the last one.");
+  }
+
+  @Test
+  void required_D01_immediateDataArrivesUnchanged() {
+    connect();
+    for (final int immediate : List.of(0x01020304, -1, 0)) {
+      b.side.postRecv(b.qp, 1);
+      final SendRequest request = a.side.send(WrOpcode.SEND_WITH_IMM, 2, 0, 8);
+      request.immediate = immediate;
+      try {
+        final int errno = a.qp.postSend(request);
+        needs(errno == 0, "it takes no immediate data: errno " + errno);
+      } catch (final VerbsException e) {
+        needs(e.errno() != VerbsException.EOPNOTSUPP, "it takes no immediate data");
+        throw e;
+      }
+      final Completion received = received(b.receives.polled.size() + 1);
+      check(
+          received.isSuccess() && received.hasImmediate() && received.immediate() == immediate,
+          "immediate data " + immediate,
+          received,
+          "a byte order of the network's that is turned at one end only.");
+    }
+  }
+
+  @Test
+  void required_D01_aWriteWithImmediateTakesAReceive() {
+    connect();
+    fill(a.side, 0, 32, 9);
+    b.side.postRecv(b.qp, 1);
+    final SendRequest request = remote(WrOpcode.RDMA_WRITE_WITH_IMM, 2, 32, 500);
+    request.immediate = 77;
+    final int errno = a.qp.postSend(request);
+    needs(errno == 0, "it takes no immediate data: errno " + errno);
+    checkSuccess(sent(1), 2, WcOpcode.RDMA_WRITE, a.qp);
+    final Completion received = received(1);
+    checkSuccess(received, 1, WcOpcode.RECV_RDMA_WITH_IMM, b.qp);
+    same(77, received.immediate(), "immediate data", "data of the last message.");
+    checkBytes(b.side, 500, 32, 9);
+  }
+
+  @Test
+  void required_D01_aWriteArrives() {
+    connect();
+    fill(a.side, 0, 200, 3);
+    b.side.postRecv(b.qp, 5);
+    a.side.postSend(a.qp, remote(WrOpcode.RDMA_WRITE, 1, 200, 700));
+    checkSuccess(sent(1), 1, WcOpcode.RDMA_WRITE, a.qp);
+    checkBytes(b.side, 700, 200, 3);
+    silence();
+    same(List.of(), b.receives.pollAll(), "receives of the peer", "a write that takes a receive.");
+  }
+
+  @Test
+  void required_D01_aReadBringsThePeersBytes() {
+    connect();
+    fill(b.side, 700, 200, 4);
+    a.side.postSend(a.qp, remote(WrOpcode.RDMA_READ, 1, 200, 700));
+    final Completion completion = sent(1);
+    checkSuccess(completion, 1, WcOpcode.RDMA_READ, a.qp);
+    checkBytes(a.side, 0, 200, 4);
+  }
+
+  @Test
+  void required_D01_elementsAreGatheredAndScattered() {
+    connect();
+    needs(a.side.device.limits().maxSge() >= 2, "it takes one element");
+    fill(a.side, 0, 10, 1);
+    fill(a.side, 100, 20, 2);
+    final SendRequest request = a.side.send(WrOpcode.SEND, 1, 0, 10);
+    request.addSge(a.side.mr.address() + 100, 20, a.side.mr.lkey());
+    final RecvRequest receive = b.side.recv(2, 2000, 10);
+    receive.addSge(b.side.mr.address() + 3000, 64, b.side.mr.lkey());
+    b.side.postRecv(b.qp, receive);
+    a.side.postSend(a.qp, request);
+    same(30, received(1).byteLength(), "the length", "the first element's.");
+    checkBytes(b.side, 2000, 10, 1);
+    checkBytes(b.side, 3000, 20, 2);
+  }
+
+  @Test
+  void required_E02_messagesAndCompletionsKeepTheirOrder() {
+    connect();
+    final int messages = 200;
+    int posted = 0;
+    for (int i = 0; i < Side.WR / 2; i++) {
+      b.side.postRecv(b.qp, b.side.recv(i, 0, 8));
+    }
+    int provided = Side.WR / 2;
+    while (b.receives.polled.size() < messages || a.sends.polled.size() < messages) {
+      while (posted < messages && posted - a.sends.polled.size() < Side.WR / 2) {
+        a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, posted++, 0, 8));
+      }
+      final int before = b.receives.polled.size() + a.sends.polled.size();
+      await(
+          () -> {
+            b.receives.pollAll();
+            a.sends.pollAll();
+            return b.receives.polled.size() + a.sends.polled.size() > before;
+          },
+          "a completion",
+          () -> posted(b.receives.polled.size(), a.sends.polled.size()),
+          "a wake-up of the provider's own thread that is lost.");
+      while (provided < messages && provided - b.receives.polled.size() < Side.WR / 2) {
+        b.side.postRecv(b.qp, b.side.recv(provided++, 0, 8));
+      }
+    }
+    for (int i = 0; i < messages; i++) {
+      checkSuccess(a.sends.polled.get(i), i, WcOpcode.SEND, a.qp);
+      checkSuccess(b.receives.polled.get(i), i, WcOpcode.RECV, b.qp);
+    }
+  }
+
+  private static String posted(final int receives, final int sends) {
+    return receives + " receives and " + sends + " sends completed";
+  }
+
+  @Test
+  void required_D05_anUnsignaledSuccessIsSilent() {
+    connect();
+    for (int i = 0; i < 4; i++) {
+      b.side.postRecv(b.qp, i);
+      final SendRequest request = a.side.send(WrOpcode.SEND, i, 0, 8);
+      request.signaled = i == 3;
+      a.side.postSend(a.qp, request);
+    }
+    received(4);
+    checkSuccess(sent(1), 3, WcOpcode.SEND, a.qp);
+    silence();
+    a.sends.pollAll();
+    same(1, a.sends.polled.size(), "completions of one signaled request", "a flag of the queue's.");
+  }
+
+  @Test
+  void required_D05_aSignaledCompletionFreesTheRoomOfThoseBefore() {
+    connect();
+    for (int round = 0; round < 6; round++) {
+      for (int i = 0; i < Side.WR; i++) {
+        final SendRequest request = remote(WrOpcode.RDMA_WRITE, i, 8, 0);
+        request.signaled = i == Side.WR - 1;
+        a.side.postSend(a.qp, request);
+      }
+      sent(round + 1);
+    }
+  }
+
+  @Test
+  void required_T11_aPostCopiesTheRequest() {
+    connect();
+    b.side.postRecv(b.qp, 4);
+    final SendRequest request = a.side.send(WrOpcode.SEND, 3, 0, 8);
+    a.side.postSend(a.qp, request);
+    request.wrId = 99;
+    request.clearSge();
+    checkSuccess(sent(1), 3, WcOpcode.SEND, a.qp);
+    same(8, received(1).byteLength(), "the length", "a request that is kept, not copied.");
+  }
+
+  @Test
+  void required_T11_inlineDataIsCopiedByThePost() {
+    final Side from = first();
+    final Cq cq = from.cq();
+    final QueuePair inline =
+        from.own(
+            from.device.createQp(
+                new QpAttributes(from.pd, cq.queue, cq.queue, null, 8, 8, 1, 1, 16)));
+    needs(inline.maxInline() > 0, "it takes no inline data");
+    check(inline.maxInline() >= 16, "at least the 16 bytes asked for", inline.maxInline(), "a"
+        + " value of the driver's that was not asked back.");
+    a = new Link(this, from, cq, inline);
+    b = new Link(this, second());
+    a.connectTo(b, RETRY_FOR_EVER);
+    fill(from, 0, 16, 6);
+    b.side.postRecv(b.qp, b.side.recv(1, 0, 16));
+    final SendRequest request = from.send(WrOpcode.SEND, 2, 0, 16);
+    request.inline = true;
+    from.postSend(inline, request);
+    fill(from, 0, 16, 100);
+    received(1);
+    checkBytes(b.side, 0, 16, 6);
+  }
+
+  @Test
+  void required_C06_aMessageWithoutAReceiveFailsAfterItsRetries() {
+    connect(0);
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
+    same(
+        WcStatus.RNR_RETRY_EXC_ERR,
+        sent(1).status(),
+        "the status of a message that found no receive, with 0 retries",
+        "a retry count of the provider's own.");
+  }
+
+  @Test
+  void required_C06_aMessageWaitsForAReceiveWhereItIsRetriedForEver() {
+    connect();
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
+    silence();
+    b.side.postRecv(b.qp, 2);
+    checkSuccess(sent(1), 1, WcOpcode.SEND, a.qp);
+    checkSuccess(received(1), 2, WcOpcode.RECV, b.qp);
+  }
+
+  private void checkError(final Completion seen, final long wrId, final WcStatus... statuses) {
+    check(
+        seen.wrId() == wrId
+            && seen.qpNumber() == a.qp.number()
+            && List.of(statuses).contains(seen.status()),
+        "wr_id " + wrId + " of qp " + a.qp.number() + " with " + List.of(statuses),
+        seen,
+        PROTECTION);
+  }
+
+  private void refusedByPeer(final WrOpcode opcode, final long address, final int rkey) {
+    fill(b.side, 0, Side.BYTES, 50);
+    fill(a.side, 0, 64, 70);
+    final SendRequest request = a.side.send(opcode, 1, 0, 64);
+    request.remoteAddress = address;
+    request.rkey = rkey;
+    a.side.postSend(a.qp, request);
+    checkError(sent(1), 1, WcStatus.REM_ACCESS_ERR);
+    checkBytes(b.side, 0, Side.BYTES, 50);
+    checkBytes(a.side, 0, 64, 70);
+    did("post another one: the queue pair is in the error state");
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 2, 0, 8));
+    same(
+        WcStatus.WR_FLUSH_ERR,
+        sent(2).status(),
+        "the status of what is posted after an error",
+        "an error that leaves the queue pair as it was.");
+  }
+
+  @Test
+  void required_D02_aWriteWithAWrongKeyIsRefused() {
+    connect();
+    refusedByPeer(WrOpcode.RDMA_WRITE, b.side.mr.address(), b.side.mr.rkey() ^ 0x5a5a5a);
+  }
+
+  @Test
+  void required_D02_aReadWithAWrongKeyIsRefused() {
+    connect();
+    refusedByPeer(WrOpcode.RDMA_READ, b.side.mr.address(), b.side.mr.rkey() ^ 0x5a5a5a);
+  }
+
+  @Test
+  void required_D02_aWritePastTheEndIsRefused() {
+    connect();
+    refusedByPeer(
+        WrOpcode.RDMA_WRITE, b.side.mr.address() + Side.BYTES - 63, b.side.mr.rkey());
+  }
+
+  @Test
+  void required_D02_aWriteBeforeTheStartIsRefused() {
+    connect();
+    refusedByPeer(WrOpcode.RDMA_WRITE, b.side.mr.address() - 1, b.side.mr.rkey());
+  }
+
+  private MemoryRegion withRights(final Side side, final Access... rights) {
+    final Set<Access> access = EnumSet.noneOf(Access.class);
+    access.addAll(List.of(rights));
+    return side.region(ByteBuffer.allocateDirect(64), access);
+  }
+
+  @Test
+  void required_D02_aWriteWithoutTheRightIsRefused() {
+    connect();
+    final MemoryRegion region = withRights(b.side, Access.LOCAL_WRITE, Access.REMOTE_READ);
+    refusedByPeer(WrOpcode.RDMA_WRITE, region.address(), region.rkey());
+  }
+
+  @Test
+  void required_D02_aReadWithoutTheRightIsRefused() {
+    connect();
+    final MemoryRegion region = withRights(b.side, Access.LOCAL_WRITE, Access.REMOTE_WRITE);
+    refusedByPeer(WrOpcode.RDMA_READ, region.address(), region.rkey());
+  }
+
+  @Test
+  void required_D02_theKeyOfAClosedRegionIsDead() {
+    connect();
+    final MemoryRegion region = b.side.region(ByteBuffer.allocateDirect(64), Side.all());
+    final long address = region.address();
+    final int rkey = region.rkey();
+    b.side.close(region, "the peer's region");
+    refusedByPeer(WrOpcode.RDMA_WRITE, address, rkey);
+  }
+
+  @Test
+  void required_D02_memoryOfAnotherDomainIsRefused() {
+    connect();
+    final ProtectionDomain other = b.side.own(b.side.device.allocPd());
+    final MemoryRegion region =
+        b.side.own(b.side.device.regMr(other, ByteBuffer.allocateDirect(64), Side.all()));
+    refusedByPeer(WrOpcode.RDMA_WRITE, region.address(), region.rkey());
+  }
+
+  private void refusedHere(final long address, final int length, final int lkey) {
+    b.side.postRecv(b.qp, 9);
+    final SendRequest request = new SendRequest(1);
+    request.wrId = 1;
+    request.addSge(address, length, lkey);
+    final int errno = verb("post a send of memory that is not ours", () -> a.qp.postSend(request));
+    if (errno == 0) {
+      checkError(sent(1), 1, WcStatus.LOC_PROT_ERR, WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR);
+    } else {
+      same(VerbsException.EINVAL, errno, "the errno", PROTECTION);
+    }
+    silence();
+    final List<Completion> arrived = b.receives.pollAll();
+    check(
+        arrived.stream().noneMatch(Completion::isSuccess), "nothing to arrive", arrived, PROTECTION);
+  }
+
+  @Test
+  void required_D02_aSendWithAWrongKeyFailsHere() {
+    connect();
+    refusedHere(a.side.mr.address(), 8, a.side.mr.lkey() ^ 0x5a5a5a);
+  }
+
+  @Test
+  void required_D02_aSendPastTheEndFailsHere() {
+    connect();
+    refusedHere(a.side.mr.address() + Side.BYTES - 7, 8, a.side.mr.lkey());
+  }
+
+  @Test
+  void required_D02_aSendOfAClosedRegionFailsHere() {
+    connect();
+    final MemoryRegion region = a.side.region(ByteBuffer.allocateDirect(64), Side.all());
+    final long address = region.address();
+    final int lkey = region.lkey();
+    a.side.close(region, "the region");
+    refusedHere(address, 8, lkey);
+  }
+
+  @Test
+  void required_D02_aMessageThatIsTooLongFailsAtBothEnds() {
+    connect();
+    fill(b.side, 0, Side.BYTES, 50);
+    b.side.postRecv(b.qp, b.side.recv(5, 0, 32));
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 1000, 64));
+    checkError(sent(1), 1, WcStatus.REM_INV_REQ_ERR, WcStatus.REM_OP_ERR);
+    final Completion received = received(1);
+    check(
+        received.wrId() == 5 && received.status() == WcStatus.LOC_LEN_ERR,
+        "wr_id 5 LOC_LEN_ERR",
+        received,
+        "a message that is cut to the length of the receive.");
+    checkBytes(b.side, 32, Side.BYTES - 32, 50 + 31 * 32);
+  }
+
+  @Test
+  void required_A06_anUnsolicitedSuccessIsNoSolicitedNotification() {
+    connect();
+    needs(
+        declaration(b.side).solicited() != SolicitedSupport.UNSUPPORTED,
+        "it declares that it has no solicited arms");
+    for (int i = 0; i < 4; i++) {
+      b.side.postRecv(b.qp, i);
+    }
+    final boolean armed = declaration(b.side).isArmedAfter(b.receives.arm(ArmKind.SOLICITED));
+    needs(armed, "it hints of an empty queue");
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
+    received(1);
+    silence();
+    same(0, b.receives.notifications.get(), "notifications", "the kind of the arm is ignored.");
+    final SendRequest solicited = a.side.send(WrOpcode.SEND, 2, 0, 8);
+    solicited.solicited = true;
+    a.side.postSend(a.qp, solicited);
+    b.receives.awaitNotification(1, "a solicited flag that is not sent along.");
+  }
+
+  @Test
+  void required_A06_aPendingArmIsNotWeakened() {
+    connect();
+    final SecondArm second = declaration(b.side).secondArm();
+    needs(
+        declaration(b.side).solicited() != SolicitedSupport.UNSUPPORTED
+            && (second == SecondArm.IGNORED || second == SecondArm.COUNTED),
+        "it declares " + declaration(b.side).solicited() + ", and of a second arm " + second);
+    b.side.postRecv(b.qp, 1);
+    needs(b.receives.armSurely(), "it hints of an empty queue");
+    b.receives.arm(ArmKind.SOLICITED);
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
+    b.receives.awaitNotification(
+        1,
+        "a second arm that replaces the first one, as siw's does: declare OVERWRITES.");
+  }
+}

@@ -1,0 +1,91 @@
+package org.jdapl.verbs.tck;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.InvocationInterceptor;
+import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+
+/**
+ * Runs a test on a thread of its own, with its bed opened and closed around it, and gives it up
+ * after its time: a verb that does not return fails its test, and does not stop the others.
+ */
+final class WholeTest implements InvocationInterceptor {
+
+  @Override
+  public void interceptTestMethod(
+      final Invocation<Void> invocation,
+      final ReflectiveInvocationContext<Method> context,
+      final ExtensionContext extension)
+      throws Throwable {
+    within((VerbsTck) context.getTarget().orElseThrow(), invocation);
+  }
+
+  @Override
+  public void interceptTestTemplateMethod(
+      final Invocation<Void> invocation,
+      final ReflectiveInvocationContext<Method> context,
+      final ExtensionContext extension)
+      throws Throwable {
+    within((VerbsTck) context.getTarget().orElseThrow(), invocation);
+  }
+
+  private static void within(final VerbsTck tck, final Invocation<Void> invocation)
+      throws Throwable {
+    final TckBed bed = tck.bed();
+    final AtomicReference<Throwable> failure = new AtomicReference<>();
+    final Thread thread =
+        new Thread(() -> failure.set(run(tck, bed, invocation)), "provider-tck");
+    thread.setDaemon(true);
+    thread.start();
+    thread.join(bed.test.toMillis());
+    if (thread.isAlive()) {
+      final String stuck = stack(thread);
+      thread.interrupt();
+      Assertions.fail(
+          tck.report(
+              "the test to end within " + seconds(bed.test),
+              "it is stuck in\n" + stuck,
+              "a destroy that waits for an event to be acknowledged that nobody will, or that was"
+                  + " called on the thread that owes it; a lost wake-up of a lock of the provider."));
+    }
+    if (failure.get() != null) {
+      throw failure.get();
+    }
+  }
+
+  private static Throwable run(
+      final VerbsTck tck, final TckBed bed, final Invocation<Void> invocation) {
+    Throwable failure = null;
+    try {
+      tck.open(bed);
+      invocation.proceed();
+    } catch (final Throwable e) {
+      failure = e;
+    }
+    try {
+      tck.close();
+    } catch (final Throwable e) {
+      if (failure == null) {
+        return e;
+      }
+      failure.addSuppressed(e);
+    }
+    return failure;
+  }
+
+  private static String stack(final Thread thread) {
+    return Arrays.stream(thread.getStackTrace())
+        .limit(12)
+        .map(frame -> "      " + frame)
+        .collect(Collectors.joining("\n"));
+  }
+
+  static String seconds(final Duration time) {
+    return time.toMillis() + " ms";
+  }
+}

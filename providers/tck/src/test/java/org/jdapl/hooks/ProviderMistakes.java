@@ -1,0 +1,832 @@
+package org.jdapl.hooks;
+
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jdapl.hooks.Broken.Entry;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RearmOutcome;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
+import org.jdapl.verbs.VerbsProvider;
+import org.jdapl.verbs.WorkCompletions;
+
+/** Providers that are wrong in one way each, and the test of the TCK that must find it. */
+public final class ProviderMistakes {
+
+  /**
+   * A mistake.
+   *
+   * @param name what is wrong.
+   * @param finds the test that must fail.
+   * @param model the simulated device below.
+   * @param threads whether it shows in real time only; then no other test is run.
+   * @param over makes the wrong provider.
+   */
+  public record Mistake(
+      String name,
+      String finds,
+      String model,
+      boolean threads,
+      UnaryOperator<VerbsProvider> over) {
+
+    Mistake withModel(final String value) {
+      return new Mistake(name, finds, value, threads, over);
+    }
+
+    Mistake withThreads() {
+      return new Mistake(name, finds, model, true, over);
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private ProviderMistakes() {}
+
+  private static Mistake mistake(
+      final String name, final String finds, final UnaryOperator<VerbsProvider> over) {
+    return new Mistake(name, finds, "", false, over);
+  }
+
+  /** Wrong in its verbs. */
+  private static Mistake verb(
+      final String name,
+      final String finds,
+      final BiFunction<Broken, Interposer.Call, Object> call) {
+    return mistake(
+        name,
+        finds,
+        behind ->
+            new Broken(behind) {
+              @Override
+              Object onVerb(final Call called) {
+                return call.apply(this, called);
+              }
+            });
+  }
+
+  /** Wrong in one verb. */
+  private static Mistake verb(
+      final String name,
+      final String finds,
+      final Verb which,
+      final BiFunction<Broken, Interposer.Call, Object> call) {
+    return verb(
+        name,
+        finds,
+        (broken, called) ->
+            called.verb == which ? call.apply(broken, called) : called.proceed());
+  }
+
+  /** Wrong in what is polled. */
+  private static Mistake polled(
+      final String name, final String finds, final UnaryOperator<List<Entry>> change) {
+    return verb(
+        name,
+        finds,
+        (broken, call) -> Broken.polls(call) ? Broken.polled(call, change) : call.proceed());
+  }
+
+  private static Mistake each(
+      final String name, final String finds, final UnaryOperator<Entry> change) {
+    return polled(name, finds, entries -> entries.stream().map(change).toList());
+  }
+
+  /** Wrong in its events of a kind or name. */
+  private static Mistake event(
+      final String name,
+      final String finds,
+      final String which,
+      final BiConsumer<Broken, Interposer.Event> deliver) {
+    return mistake(
+        name,
+        finds,
+        behind ->
+            new Broken(behind) {
+              @Override
+              void onEvent(final Event event) {
+                if (event.kind.equals(which) || event.name.equals(which)) {
+                  deliver.accept(this, event);
+                } else {
+                  event.deliver();
+                }
+              }
+            });
+  }
+
+  /** Keeps events back until an object is destroyed. */
+  private static Mistake held(
+      final String name, final String finds, final String which, final Verb until) {
+    return mistake(
+        name,
+        finds,
+        behind ->
+            new Broken(behind) {
+              private final Map<Hooked, Event> held = new HashMap<>();
+
+              @Override
+              void onEvent(final Event event) {
+                if (event.name.equals(which)) {
+                  held.put(event.source, event);
+                } else {
+                  event.deliver();
+                }
+              }
+
+              @Override
+              Object onVerb(final Call call) {
+                final Object result = call.proceed();
+                if (call.verb == until && held.containsKey(call.self)) {
+                  later(held.remove(call.self)::deliver);
+                }
+                return result;
+              }
+            });
+  }
+
+  private static Object swallow(final Interposer.Call call) {
+    try {
+      return call.proceed();
+    } catch (final VerbsException e) {
+      return null;
+    }
+  }
+
+  private static CmParameters with(final CmParameters of, final byte[] data, final int rnrRetries) {
+    return new CmParameters(
+        ByteBuffer.wrap(data), of.readsIn(), of.readsOut(), of.retryCount(), rnrRetries);
+  }
+
+  /** Changes the private data of a connect; its parameters are the fourth argument. */
+  private static Object connect(final Interposer.Call call, final int limit, final int more) {
+    final CmParameters parameters = (CmParameters) call.arguments[3];
+    final byte[] data = new byte[parameters.privateData().remaining()];
+    parameters.privateData().duplicate().get(data);
+    final int length = Math.min(limit, Math.max(0, data.length + more));
+    call.arguments[3] = with(parameters, Arrays.copyOf(data, length), parameters.rnrRetryCount());
+    return call.proceed();
+  }
+
+  private static List<Mistake> arming() {
+    return List.of(
+        mistake(
+            "every third arm is lost",
+            "required_A01_anArmedQueueNotifiesOfTheNextCompletion",
+            behind ->
+                new Broken(behind) {
+                  private int arms;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    return call.verb == Verb.REQ_NOTIFY_CQ && ++arms % 3 == 0 ? 0 : call.proceed();
+                  }
+                }),
+        event(
+            "an arm fires twice",
+            "required_A04_oneArmGivesOneNotification",
+            Fault.NOTIFICATION,
+            (broken, event) -> {
+              event.deliver();
+              broken.later(event::deliver);
+            }),
+        verb(
+            "the hint hides what was missed",
+            "required_P02_aHintOfNothingMissedIsTrue",
+            Verb.REQ_NOTIFY_CQ,
+            (broken, call) -> {
+              call.proceed();
+              return 0;
+            }),
+        verb(
+            "the hint is of nothing",
+            "required_P02_aHintOfSomethingMissedIsTrue",
+            Verb.REQ_NOTIFY_CQ,
+            (broken, call) -> {
+              call.proceed();
+              return 1;
+            }),
+        verb(
+            "there is a hint where none is declared",
+            "required_P02_aHintIsNeverNegativeAndZeroWhereThereIsNone",
+            Verb.REQ_NOTIFY_CQ,
+            (broken, call) -> {
+              call.proceed();
+              return 1;
+            })
+            .withModel("hint=none"),
+        mistake(
+            "a queue is not armed after a hint",
+            "required_P02_aQueueIsArmedAfterAHint",
+            behind ->
+                new Broken(behind) {
+                  private boolean hinted;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Object result = call.proceed();
+                    hinted |= call.verb == Verb.REQ_NOTIFY_CQ && (Integer) result > 0;
+                    return result;
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.kind.equals(Fault.NOTIFICATION) && hinted) {
+                      hinted = false;
+                    } else {
+                      event.deliver();
+                    }
+                  }
+                }),
+        mistake(
+            "a strong arm is silent about what is there",
+            "required_P02_aStrongArmNotifiesOfWhatIsThere",
+            behind ->
+                new Broken(behind) {
+                  private boolean hinted;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Object result = call.proceed();
+                    hinted = call.verb == Verb.REQ_NOTIFY_CQ && (Integer) result > 0;
+                    return result;
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (!event.kind.equals(Fault.NOTIFICATION) || !hinted) {
+                      event.deliver();
+                    }
+                  }
+                })
+            .withModel("arm=strong"),
+        mistake(
+            "second arms are counted",
+            "required_P02_aSecondArmDoesAsDeclared",
+            behind ->
+                new Broken(behind) {
+                  private int arms;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    arms += call.verb == Verb.REQ_NOTIFY_CQ ? 1 : 0;
+                    return call.proceed();
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    event.deliver();
+                    if (event.kind.equals(Fault.NOTIFICATION)) {
+                      for (; arms > 1; arms--) {
+                        later(event::deliver);
+                      }
+                      arms = 0;
+                    }
+                  }
+                }),
+        event(
+            "two notifications of a queue run at once",
+            "required_P02_notificationsOfAQueueAreSerial",
+            Fault.NOTIFICATION,
+            (broken, event) -> new Thread(event::deliver).start())
+            .withThreads(),
+        mistake(
+            "a handler is called inside poll",
+            "required_P02_noHandlerIsCalledInsideAVerb",
+            behind ->
+                new Broken(behind) {
+                  private Event held;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Event now = held;
+                    if (now != null && call.verb == Verb.POLL_CQ) {
+                      held = null;
+                      now.deliver();
+                    }
+                    return call.proceed();
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.kind.equals(Fault.NOTIFICATION)) {
+                      held = event;
+                    } else {
+                      event.deliver();
+                    }
+                  }
+                }),
+        verb(
+            "a solicited arm is an arm for everything",
+            "required_A06_anUnsolicitedSuccessIsNoSolicitedNotification",
+            Verb.REQ_NOTIFY_CQ,
+            (broken, call) -> {
+              call.arguments[0] = ArmKind.NEXT;
+              return call.proceed();
+            }),
+        verb(
+            "errors are not solicited",
+            "required_A06_anErrorRaisesASolicitedNotification",
+            Verb.REQ_NOTIFY_CQ,
+            (broken, call) -> call.arguments[0] == ArmKind.SOLICITED ? 0 : call.proceed()),
+        mistake(
+            "a pending arm is weakened",
+            "required_A06_aPendingArmIsNotWeakened",
+            behind ->
+                new Broken(behind) {
+                  private boolean weak;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.REQ_NOTIFY_CQ) {
+                      weak = call.arguments[0] == ArmKind.SOLICITED;
+                    }
+                    return call.proceed();
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (!event.kind.equals(Fault.NOTIFICATION) || !weak) {
+                      event.deliver();
+                    }
+                  }
+                }),
+        verb(
+            "POLL_NEEDED comes with nothing",
+            "required_A08_anEmptyQueueIsNotDoneAndArmed",
+            Verb.POLL_AND_REARM_CQ,
+            (broken, call) ->
+                call.proceed() instanceof RearmOutcome outcome && outcome == RearmOutcome.NOT_DONE
+                    ? RearmOutcome.POLL_NEEDED
+                    : RearmOutcome.SUCCESS),
+        verb(
+            "pollAndRearm stops without an arm",
+            "required_A08_whoStopsWhereTheTableSaysIsWoken",
+            Verb.POLL_AND_REARM_CQ,
+            (broken, call) -> {
+              final int found =
+                  ((CompletionQueue) call.self.behind())
+                      .poll((WorkCompletions) call.arguments[0], (Integer) call.arguments[1]);
+              return found > 0 ? RearmOutcome.COMPLETED : RearmOutcome.NOT_DONE;
+            }),
+        verb(
+            "pollAndRearm says SUCCESS and arms",
+            "required_A08_successDoesNotArm",
+            Verb.POLL_AND_REARM_CQ,
+            (broken, call) -> {
+              final Object outcome = call.proceed();
+              if (outcome == RearmOutcome.SUCCESS) {
+                ((CompletionQueue) call.self.behind()).arm(ArmKind.NEXT);
+              }
+              return outcome;
+            }),
+        verb(
+            "pollAndRearm drops what it took",
+            "required_A08_aDrainTakesAllInOrder",
+            (broken, call) ->
+                call.verb == Verb.POLL_AND_REARM_CQ
+                    ? Broken.polled(
+                        call, entries -> entries.size() == 2 ? entries.subList(0, 1) : entries)
+                    : call.proceed()));
+  }
+
+  private static List<Mistake> completions() {
+    return List.of(
+        polled(
+            "a completion is doubled",
+            "required_E01_eachRequestCompletesExactlyOnce",
+            entries -> {
+              final List<Entry> more = new ArrayList<>(entries);
+              if (!entries.isEmpty()) {
+                more.add(entries.get(entries.size() - 1));
+              }
+              return more;
+            }),
+        polled(
+            "completions are out of order",
+            "required_E02_receivesCompleteInTheirOrder",
+            entries -> {
+              final List<Entry> reversed = new ArrayList<>(entries);
+              Collections.reverse(reversed);
+              return reversed;
+            }),
+        verb(
+            "a queue pair is not moved to the error state",
+            "required_E01_eachRequestCompletesExactlyOnce",
+            Verb.MODIFY_QP,
+            (broken, call) -> null),
+        each(
+            "wr_ids have 32 bits",
+            "required_T06_wrIdStatusAndQpNumberAreValidOfAnError",
+            entry -> entry.withWrId((int) entry.wrId())),
+        each(
+            "the opcode is needed on an error: there is no wr_id",
+            "required_T06_wrIdStatusAndQpNumberAreValidOfAnError",
+            entry -> entry.isError() ? entry.withWrId(0) : entry),
+        each(
+            "an error has no number of its queue pair",
+            "required_T06_wrIdStatusAndQpNumberAreValidOfAnError",
+            entry -> entry.isError() ? entry.withQpNumber(0) : entry),
+        verb(
+            "poll takes more than asked for",
+            "required_P04_pollAppendsNoMoreThanAskedFor",
+            Verb.POLL_CQ,
+            (broken, call) -> {
+              call.arguments[1] = (Integer) call.arguments[1] + 2;
+              return call.proceed();
+            }),
+        verb(
+            "poll clears the batch",
+            "required_P04_pollKeepsWhatIsInTheBatch",
+            Verb.POLL_CQ,
+            (broken, call) -> {
+              ((WorkCompletions) call.arguments[0]).clear();
+              return call.proceed();
+            }),
+        verb(
+            "a full queue refuses as if the request were wrong",
+            "required_E05_aFullReceiveQueueRefusesWithEnomem",
+            Verb.POST_RECV,
+            (broken, call) -> {
+              final Object errno = call.proceed();
+              return errno.equals(VerbsException.ENOMEM) ? VerbsException.EINVAL : errno;
+            }),
+        verb(
+            "a queue holds half of what was asked for",
+            "required_E05_aQueueHoldsWhatWasAskedFor",
+            Verb.CREATE_CQ,
+            (broken, call) -> {
+              call.arguments[0] = Math.max(1, (Integer) call.arguments[0] / 2);
+              return call.proceed();
+            }),
+        verb(
+            "a list is posted from its end",
+            "required_N04_aListIsPostedInItsOrder",
+            Verb.POST_SEND,
+            (broken, call) -> {
+              if (call.arguments[0] instanceof SendRequest[] requests) {
+                final List<SendRequest> list =
+                    new ArrayList<>(
+                        List.of(requests).subList(0, (Integer) call.arguments[1]));
+                Collections.reverse(list);
+                call.arguments[0] = list.toArray(SendRequest[]::new);
+              }
+              return call.proceed();
+            }),
+        verb(
+            "what is above a limit is cut down to it",
+            "required_P02_whatIsAboveALimitIsRefused",
+            Verb.CREATE_CQ,
+            (broken, call) -> {
+              call.arguments[0] = Math.min((Integer) call.arguments[0], 1 << 20);
+              return call.proceed();
+            }));
+  }
+
+  private static List<Mistake> ends() {
+    return List.of(
+        verb(
+            "the destruction of a queue does not wait for its handler",
+            "required_T07_theDestructionOfAQueueWaitsForItsHandler",
+            Verb.DESTROY_CQ,
+            (broken, call) -> {
+              new Thread(call::proceed).start();
+              return null;
+            })
+            .withThreads(),
+        mistake(
+            "a notification comes after the destruction",
+            "required_T07_noNotificationComesAfterTheDestruction",
+            behind ->
+                new Broken(behind) {
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.kind.equals(Fault.NOTIFICATION)) {
+                      later(event::deliver);
+                    } else {
+                      event.deliver();
+                    }
+                  }
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Object result = call.proceed();
+                    if (call.verb == Verb.CREATE_CQ) {
+                      final Hooked cq = hooked(result);
+                      final org.jdapl.verbs.CqHandler handler =
+                          (org.jdapl.verbs.CqHandler) call.arguments[1];
+                      destroyed.put(cq, () -> handler.onNotification((CompletionQueue) result));
+                    } else if (call.verb == Verb.DESTROY_CQ) {
+                      later(destroyed.get(call.self));
+                    }
+                    return result;
+                  }
+
+                  private final Map<Hooked, Runnable> destroyed = new HashMap<>();
+                }),
+        mistake(
+            "an event is not acknowledged: the destruction waits for ever",
+            "required_T08_theDestructionReturnsAfterManyNotifications",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Hooked> notified = Collections.synchronizedSet(new HashSet<>());
+
+                  @Override
+                  void onEvent(final Event event) {
+                    notified.add(event.source);
+                    event.deliver();
+                  }
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DESTROY_CQ && notified.contains(call.self)) {
+                      try {
+                        new CountDownLatch(1).await();
+                      } catch (final InterruptedException e) {
+                        throw new IllegalStateException("the test was given up", e);
+                      }
+                    }
+                    return call.proceed();
+                  }
+                })
+            .withThreads(),
+        mistake(
+            "a completion comes after the destruction of its queue pair",
+            "required_M05_noCompletionComesAfterTheDestruction",
+            behind ->
+                new Broken(behind) {
+                  private boolean ghost;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DESTROY_QP) {
+                      later(() -> ghost = true);
+                    }
+                    if (call.verb == Verb.POLL_CQ && ghost) {
+                      ghost = false;
+                      return polled(
+                          call,
+                          entries ->
+                              List.of(
+                                  new Entry(
+                                      1,
+                                      org.jdapl.verbs.WcStatus.WR_FLUSH_ERR,
+                                      null,
+                                      0,
+                                      1,
+                                      false,
+                                      0)));
+                    }
+                    return call.proceed();
+                  }
+                }),
+        verb(
+            "the number of a queue pair is used again while it is open",
+            "required_M05_theNumberOfAQueuePairIsItsOwnWhileItIsOpen",
+            Verb.CREATE_QP,
+            (broken, call) -> {
+              final Object qp = call.proceed();
+              return Proxy.newProxyInstance(
+                  ProviderMistakes.class.getClassLoader(),
+                  new Class<?>[] {QueuePair.class},
+                  (self, method, arguments) ->
+                      switch (method.getName()) {
+                        case "number" -> ((QueuePair) qp).number() & 3;
+                        case "equals" -> self == arguments[0];
+                        default -> method.invoke(qp, arguments);
+                      });
+            }),
+        verb(
+            "a queue in use is destroyed",
+            "required_T09_whatIsInUseIsNotDestroyed",
+            Verb.DESTROY_CQ,
+            (broken, call) -> swallow(call)),
+        mistake(
+            "a second close fails",
+            "required_R02_toCloseTwiceHasNoEffect",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Hooked> closed = new HashSet<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DESTROY_QP && !closed.add(call.self)) {
+                      throw new IllegalStateException("freed twice");
+                    }
+                    return call.proceed();
+                  }
+                }),
+        verb(
+            "a closed queue looks like an empty one",
+            "required_R02_aClosedObjectRefuses",
+            Verb.POLL_CQ,
+            (broken, call) -> {
+              final Object result = swallow(call);
+              return result == null ? 0 : result;
+            }),
+        verb(
+            "the whole buffer is what remains of it",
+            "required_T11_theRegionIsTheWholeBuffer",
+            Verb.REG_MR,
+            (broken, call) -> {
+              call.arguments[1] = ((ByteBuffer) call.arguments[1]).slice();
+              return call.proceed();
+            }),
+        mistake(
+            "a wake-up is lost",
+            "required_P05_aWakeUpEndsAwait",
+            behind ->
+                new Broken(behind) {
+                  private final Map<EventChannel, EventChannel> channels = new HashMap<>();
+
+                  @Override
+                  public EventChannel createEventChannel() {
+                    final EventChannel right = super.createEventChannel();
+                    final EventChannel deaf =
+                        new EventChannel() {
+                          @Override
+                          public int await(final long timeoutNanos) {
+                            return right.await(timeoutNanos);
+                          }
+
+                          @Override
+                          public void wakeup() {}
+
+                          @Override
+                          public void close() {
+                            right.close();
+                          }
+                        };
+                    channels.put(deaf, right);
+                    return deaf;
+                  }
+
+                  @Override
+                  EventChannel behind(final EventChannel channel) {
+                    return channels.get(channel);
+                  }
+                })
+            .withModel("delivery=channel")
+            .withThreads());
+  }
+
+  private static List<Mistake> connections() {
+    return List.of(
+        verb(
+            "private data is cut",
+            "required_C03_privateDataOfEachLengthArrives",
+            Verb.CONNECT,
+            (broken, call) -> connect(call, Integer.MAX_VALUE, -1)),
+        verb(
+            "private data is padded although it is declared exact",
+            "required_P02_aDeclarationOfPrivateDataIsKept",
+            Verb.CONNECT,
+            (broken, call) -> connect(call, 56, 4)),
+        verb(
+            "private data that is too long is cut instead of refused",
+            "required_C03_privateDataThatIsTooLongIsRefusedBeforeAnythingIsSent",
+            Verb.CONNECT,
+            (broken, call) -> connect(call, 56, 0)),
+        verb(
+            "a consumer's reject looks like the library's",
+            "required_C03_privateDataOfARejectArrives",
+            Verb.REJECT,
+            (broken, call) -> {
+              call.arguments[0] =
+                  call.arguments[0].equals(CmHandler.CONSUMER_REJECT) ? 3 : call.arguments[0];
+              return call.proceed();
+            }),
+        event(
+            "ESTABLISHED is told twice",
+            "required_C02_aConnectionIsEstablishedOnBothSidesOnce",
+            "established",
+            (broken, event) -> {
+              event.deliver();
+              broken.later(event::deliver);
+            }),
+        event(
+            "DISCONNECTED is lost",
+            "required_M04_aDisconnectIsToldToBothSidesOnce",
+            "disconnected",
+            (broken, event) -> {}),
+        event(
+            "a reject is lost",
+            "required_C02_whereNobodyListensAConnectFails",
+            "rejected",
+            (broken, event) -> {}),
+        held(
+            "a request is delivered after the end of its listener",
+            "required_C05_theEndOfAListenerIsABarrier",
+            Fault.REQUEST,
+            Verb.DESTROY_LISTENER),
+        held(
+            "the end of an id is no barrier",
+            "required_T09_theEndOfAnIdIsABarrier",
+            "disconnected",
+            Verb.DESTROY_ID),
+        verb(
+            "retries without a receive never end",
+            "required_C06_aMessageWithoutAReceiveFailsAfterItsRetries",
+            Verb.CONNECT,
+            (broken, call) -> {
+              final CmParameters parameters = (CmParameters) call.arguments[3];
+              call.arguments[3] = with(parameters, new byte[0], 7);
+              return call.proceed();
+            }));
+  }
+
+  private static List<Mistake> transfers() {
+    return List.of(
+        verb(
+            "an unsignaled success completes",
+            "required_D05_anUnsignaledSuccessIsSilent",
+            Verb.POST_SEND,
+            (broken, call) -> {
+              if (call.arguments[0] instanceof SendRequest request) {
+                request.signaled = true;
+              }
+              return call.proceed();
+            }),
+        each(
+            "the length of a receive is that of its buffer",
+            "required_D01_aMessageArrives",
+            entry -> entry.isError() ? entry : entry.withByteLength(128)),
+        each(
+            "immediate data is turned",
+            "required_D01_immediateDataArrivesUnchanged",
+            entry -> entry.withImmediate(Integer.reverseBytes(entry.immediate()))),
+        verb(
+            "rights of a region are not looked at",
+            "required_D02_aWriteWithoutTheRightIsRefused",
+            Verb.REG_MR,
+            (broken, call) -> {
+              call.arguments[2] = EnumSet.allOf(Access.class);
+              return call.proceed();
+            }),
+        mistake(
+            "keys live on after their region",
+            "required_D02_theKeyOfAClosedRegionIsDead",
+            behind ->
+                new Broken(behind) {
+                  private final List<Call> closed = new ArrayList<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DEREG_MR) {
+                      closed.add(call);
+                      return null;
+                    }
+                    if (call.verb == Verb.DEALLOC_PD) {
+                      closed.forEach(Call::proceed);
+                      closed.clear();
+                    }
+                    return call.proceed();
+                  }
+                }),
+        event(
+            "the last receive is not reported",
+            "required_P02_theLastReceiveIsReportedAsDeclared",
+            Fault.ASYNC,
+            (broken, event) -> {}),
+        event(
+            "a watermark is reported twice",
+            "required_T13_theWatermarkIsReportedOncePerArm",
+            Fault.ASYNC,
+            (broken, event) -> {
+              event.deliver();
+              event.deliver();
+            }));
+  }
+
+  /** A provider without one. */
+  public static VerbsProvider none(final VerbsProvider behind) {
+    return new Broken(behind);
+  }
+
+  /** All of them. */
+  public static Stream<Mistake> all() {
+    return Stream.of(arming(), completions(), ends(), connections(), transfers())
+        .flatMap(List::stream);
+  }
+}

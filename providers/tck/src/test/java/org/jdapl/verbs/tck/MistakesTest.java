@@ -1,0 +1,116 @@
+package org.jdapl.verbs.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jdapl.hooks.ProviderMistakes;
+import org.jdapl.hooks.ProviderMistakes.Mistake;
+import org.jdapl.sim.SimFabric;
+import org.jdapl.sim.SimModel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.platform.engine.FilterResult;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.PostDiscoveryFilter;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/** Each wrong provider fails the test it should, with words that help. */
+class MistakesTest {
+
+  private static final String NO_MISTAKE = "nothing is wrong";
+
+  private static volatile Mistake planted;
+
+  /** The TCK over the provider with the mistake; not found by its name. */
+  static final class Subject extends ProviderTck {
+
+    @Override
+    protected TckBed bed() {
+      final SimModel model = SimModel.parse(planted.model());
+      final SimFabric fabric = planted.threads() ? SimFabric.realTime() : SimFabric.virtual(42);
+      final TckBed bed =
+          TckBed.of(planted.over().apply(fabric.provider(model)))
+              .withTimes(Duration.ofSeconds(1), Duration.ofMillis(30), Duration.ofSeconds(3))
+              .withReplay(fabric::toString);
+      return planted.threads() ? bed.withEnd(fabric::close) : bed;
+    }
+  }
+
+  /** What happened in a run. */
+  private static final class Outcome implements TestExecutionListener {
+
+    final Map<String, Throwable> failed = new TreeMap<>();
+    final AtomicInteger run = new AtomicInteger();
+
+    @Override
+    public void executionFinished(final TestIdentifier test, final TestExecutionResult result) {
+      if (test.isTest()) {
+        run.incrementAndGet();
+        if (result.getStatus() == TestExecutionResult.Status.FAILED) {
+          failed.put(name(test.getLegacyReportingName()), result.getThrowable().orElseThrow());
+        }
+      }
+    }
+  }
+
+  private static String name(final String method) {
+    return method.replaceFirst("\\(.*", "");
+  }
+
+  private static Outcome run(final Mistake mistake) {
+    planted = mistake;
+    final Outcome outcome = new Outcome();
+    final PostDiscoveryFilter filter =
+        test ->
+            FilterResult.includedIf(
+                !test.isTest()
+                    || !mistake.threads()
+                    || name(test.getLegacyReportingName()).equals(mistake.finds()));
+    LauncherFactory.create()
+        .execute(
+            LauncherDiscoveryRequestBuilder.request()
+                .selectors(DiscoverySelectors.selectClass(Subject.class))
+                .filters(filter)
+                .build(),
+            outcome);
+    return outcome;
+  }
+
+  static Stream<Mistake> mistakes() {
+    return ProviderMistakes.all();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("mistakes")
+  void shouldFindTheMistake(final Mistake mistake) {
+    final Outcome outcome = run(mistake);
+    System.out.printf(
+        "%-70s %d of %d tests fail, %s%n",
+        mistake, outcome.failed.size(), outcome.run.get(), mistake.finds());
+    assertThat(outcome.failed.keySet())
+        .as("%s: the tests that fail, of %s", mistake, outcome.run)
+        .contains(mistake.finds());
+    final Throwable failure = outcome.failed.get(mistake.finds());
+    System.out.println(failure.getMessage());
+    assertThat(failure)
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContainingAll("expected: ", "seen: ", "done: ", "often: ", "device: ");
+  }
+
+  /** The same decorator without a mistake. */
+  @Test
+  void shouldFindNothingWhereNothingIsWrong() {
+    final Outcome outcome = run(new Mistake(NO_MISTAKE, "", "", false, ProviderMistakes::none));
+    assertThat(outcome.failed).isEmpty();
+    assertThat(outcome.run.get()).isGreaterThan(100);
+  }
+}
