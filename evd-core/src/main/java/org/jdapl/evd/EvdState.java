@@ -183,7 +183,9 @@ final class EvdState {
         if (word == before) {
           return before;
         }
-      } else if (WORD.compareAndSet(this, before, after)) {
+        continue;
+      }
+      if (WORD.compareAndSet(this, before, after)) {
         return before;
       }
     }
