@@ -56,7 +56,8 @@ public final class Scale {
    */
   public static void main(final String[] arguments) throws IOException {
     final int most = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 100_000;
-    final Path folder = arguments.length > 1 ? Files.createDirectories(Path.of(arguments[1])) : null;
+    final Path folder =
+        arguments.length > 1 ? Files.createDirectories(Path.of(arguments[1])) : null;
     System.out.printf(
         Locale.ROOT,
         "Java %s, %s, %d processors%n",
@@ -67,8 +68,10 @@ public final class Scale {
     distances();
     final Plot times = new Plot("Create and close, us", "EVDs with an endpoint each");
     final Plot costs = new Plot("ns for an event", "EVDs, most of them idle");
-    System.out.println("EVDs and endpoints: us to create and to close one of each; ns for an event");
-    System.out.println("dispatchers    EVDs  create   close  1 busy  1 % busy  10 % busy  all busy");
+    System.out.println(
+        "EVDs and endpoints: us to create and to close one of each; ns for an event");
+    System.out.println(
+        "dispatchers    EVDs  create   close  1 busy  1 % busy  10 % busy  all busy");
     for (int dispatchers = 1; dispatchers <= 2; dispatchers++) {
       for (int evds = 1; evds <= most; evds *= 10) {
         measure(dispatchers, evds, times, costs);
@@ -114,8 +117,7 @@ public final class Scale {
   }
 
   private static Evd createEvd(final InterfaceAdapter ia) {
-    return ia.createEvd(
-        LENGTH, EventStream.DTO, EventStream.CONNECTION, EventStream.SOFTWARE);
+    return ia.createEvd(LENGTH, EventStream.DTO, EventStream.CONNECTION, EventStream.SOFTWARE);
   }
 
   /** By hand, so that it is a count and no time: the events of others between two of one's own. */
@@ -142,8 +144,7 @@ public final class Scale {
       for (final Distance each : all) {
         most = Math.max(most, each.most);
       }
-      System.out.printf(
-          Locale.ROOT, "%6d: %d of %d allowed%n", ready, most, (ready - 1) * 64);
+      System.out.printf(Locale.ROOT, "%6d: %d of %d allowed%n", ready, most, (ready - 1) * 64);
       ia.closeAbruptly(LONG);
       jdapl.close();
     }
