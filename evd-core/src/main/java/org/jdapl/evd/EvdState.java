@@ -12,8 +12,9 @@ import java.lang.invoke.VarHandle;
  *
  * <p>{@link #next} is all there is to say about transitions: it is pure, used by production code,
  * and explored exhaustively by a test. Every transition is one compare-and-set, also when it
- * changes nothing: a signal comes after a release store into a queue, and a mere read of the word
- * could be done before that store is visible.
+ * changes nothing; only a signal that changes nothing is a full fence and a read, so that posters
+ * do not take the word from the turn that reads it. It needs the fence: it comes after a release
+ * store into a queue, and a mere read could be done before that store is visible.
  */
 final class EvdState {
 
@@ -176,6 +177,13 @@ final class EvdState {
       final long after = next(before, operation, argument);
       if (after < 0) {
         return after;
+      }
+      if (operation == SIGNAL && after == before) {
+        VarHandle.fullFence(); // what clears the bit after this read finds the event
+        if (word == before) {
+          return before;
+        }
+        continue;
       }
       if (WORD.compareAndSet(this, before, after)) {
         return before;

@@ -43,6 +43,20 @@ final class Lane {
     }
 
     private volatile long word;
+
+    /** What had been taken when a poster looked last: it looks again when that is too little. */
+    private volatile long seen;
+
+    // Keeps what the turn writes for each event out of the posters' cache line.
+    long pad1;
+    long pad2;
+    long pad3;
+    long pad4;
+    long pad5;
+    long pad6;
+    long pad7;
+    long pad8;
+
     private volatile long taken;
 
     Bound(final int length) {
@@ -51,7 +65,11 @@ final class Lane {
 
     /** Below 0 if more was taken than had been offered then: the word is another by now. */
     private long waiting(final long before) {
-      return (before - taken) << (Long.SIZE - LENGTH_SHIFT) >> (Long.SIZE - LENGTH_SHIFT);
+      return between(taken, before);
+    }
+
+    private static long between(final long takenThen, final long before) {
+      return (before - takenThen) << (Long.SIZE - LENGTH_SHIFT) >> (Long.SIZE - LENGTH_SHIFT);
     }
 
     private static int length(final long word) {
@@ -64,11 +82,14 @@ final class Lane {
         if (before < 0) {
           return false;
         }
-        if (waiting(before) >= length(before)) {
-          if (word == before) {
-            return false;
+        if (between(seen, before) >= length(before)) {
+          seen = taken;
+          if (waiting(before) >= length(before)) {
+            if (word == before) {
+              return false;
+            }
+            continue; // more was offered since, and may have been taken
           }
-          continue; // more was offered since, and may have been taken
         }
         final long after = (before & ~OFFERED) | ((before + 1) & OFFERED);
         if (WORD.compareAndSet(this, before, after)) {
@@ -112,7 +133,7 @@ final class Lane {
   private final Bound requests;
 
   // Of the turn: the oldest events, where somebody counted them.
-  private final ArrayDeque<Object> counted = new ArrayDeque<>(0);
+  private ArrayDeque<Object> counted; // null until then
   private int inCounted;
   private int mortals;
 
@@ -216,6 +237,9 @@ final class Lane {
    * holder of the turn.
    */
   int count() {
+    if (counted == null) {
+      counted = new ArrayDeque<>(0);
+    }
     Object event;
     while ((event = queue.relaxedPoll()) != null) {
       counted.add(event);

@@ -15,6 +15,13 @@ final class Stash {
   /** No entry. */
   static final int NONE = -1;
 
+  // Many EVDs never see a completion.
+  private static final long[] NO_LONGS = {};
+  private static final int[] NO_INTS = {};
+  private static final boolean[] NO_BOOLEANS = {};
+  private static final WcStatus[] NO_STATUSES = {};
+  private static final WcOpcode[] NO_OPCODES = {};
+
   /** A list of entries. */
   static final class Fifo {
     private int head = NONE;
@@ -28,22 +35,22 @@ final class Stash {
   /** What is to be handed out next. */
   final Fifo ready = new Fifo();
 
-  private long[] wrIds = new long[0];
-  private WcStatus[] statuses = new WcStatus[0];
-  private int[] byteLengths = new int[0];
-  private int[] qpNumbers = new int[0];
-  private int[] vendorErrors = new int[0];
-  private boolean[] invalidating = new boolean[0];
-  private int[] invalidated = new int[0];
-  private WcOpcode[] opcodes = new WcOpcode[0];
-  private boolean[] withImmediate = new boolean[0];
-  private int[] immediates = new int[0];
-  private int[] next = new int[0];
+  private long[] wrIds = NO_LONGS;
+  private WcStatus[] statuses = NO_STATUSES;
+  private int[] byteLengths = NO_INTS;
+  private int[] qpNumbers = NO_INTS;
+  private int[] vendorErrors = NO_INTS;
+  private boolean[] invalidating = NO_BOOLEANS;
+  private int[] invalidated = NO_INTS;
+  private WcOpcode[] opcodes = NO_OPCODES;
+  private boolean[] withImmediate = NO_BOOLEANS;
+  private int[] immediates = NO_INTS;
+  private int[] next = NO_INTS;
   private int free = NONE;
 
   // How many are events. Those up to the last one that was looked at are known.
-  private boolean[] silent = new boolean[0];
-  private boolean[] unsignalled = new boolean[0];
+  private boolean[] silent = NO_BOOLEANS;
+  private boolean[] unsignalled = NO_BOOLEANS;
   private int lastLooked = NONE;
   private int silents;
   private int unsignalleds;

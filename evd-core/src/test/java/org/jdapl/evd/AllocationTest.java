@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
@@ -223,6 +224,60 @@ class AllocationTest {
       assertThat(count.invalidated).isEqualTo(count.binds);
       assertThat(bytes).as("bytes for " + count.binds / RUNS + " binds").isZero();
     }
+  }
+
+  @Test
+  void required_E10_threadsAllocateNothingFromPostToHandler() {
+    final Thread[] dispatcher = new Thread[1];
+    try (Jdapl jdapl =
+            Jdapl.with(new Loopback())
+                .waitStrategy(WaitStrategy.BUSY_SPIN)
+                .threads(loop -> remembered(loop, dispatcher))
+                .start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(BURST, EventStream.SOFTWARE)) {
+      final AtomicLong handled = new AtomicLong();
+      final Object payload = new Object();
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              handled.lazySet(handled.getPlain() + 1);
+            }
+          });
+
+      long bytes = 0;
+      long due = 0;
+      for (int run = 0; run < RUNS; run++) {
+        final long before = bytesOf(dispatcher[0]);
+        due += EVENTS / 10;
+        for (int i = 0; i < EVENTS / 10; i++) {
+          while (evd.postSoftwareEvent(payload) != Outcome.SUCCESS) {
+            Thread.yield();
+          }
+        }
+        while (handled.get() < due) {
+          Thread.yield();
+        }
+        bytes = bytesOf(dispatcher[0]) - before;
+      }
+
+      assertThat(bytes).as("bytes for " + EVENTS / 10 + " events, of both threads").isZero();
+    }
+  }
+
+  private static Thread remembered(final Runnable loop, final Thread[] dispatcher) {
+    final Thread thread = new Thread(loop, "allocation-" + loop);
+    thread.setDaemon(true);
+    if (loop instanceof Dispatcher) {
+      dispatcher[0] = thread;
+    }
+    return thread;
+  }
+
+  private static long bytesOf(final Thread dispatcher) {
+    return THREADS.getCurrentThreadAllocatedBytes()
+        + THREADS.getThreadAllocatedBytes(dispatcher.getId());
   }
 
   private static void post(final Endpoint endpoint, final Lmr lmr, final long cookie) {

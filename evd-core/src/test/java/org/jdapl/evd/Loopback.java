@@ -53,20 +53,36 @@ final class Loopback implements VerbsProvider, Device {
 
   private static final int SIZE = 1 << 10;
 
-  private final Declaration declaration =
-      new Declaration(
-          ArmModel.UNKNOWN,
-          ArmHint.NONE,
-          ArmedAfterHint.UNKNOWN,
-          SecondArm.UNKNOWN,
-          NotificationConcurrency.CONCURRENT,
-          true,
-          SolicitedSupport.UNSUPPORTED,
-          LastWqe.NEVER,
-          PrivateDataLength.EXACT); // who would have to wait for one, on a clock that stands still
+  private final Declaration declaration;
   private final DeviceLimits limits =
       new DeviceLimits(
           SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, 16, 0, 1 << 30, 1, 1, 56, 196, 148);
+
+  private int calls;
+
+  Loopback() {
+    this(ArmModel.UNKNOWN, ArmHint.NONE);
+  }
+
+  /** That tells so much of its arms; it arms strongly, and nothing is missed. */
+  Loopback(final ArmModel model, final ArmHint hint) {
+    declaration =
+        new Declaration(
+            model,
+            hint,
+            ArmedAfterHint.UNKNOWN,
+            SecondArm.UNKNOWN,
+            NotificationConcurrency.CONCURRENT,
+            true,
+            SolicitedSupport.UNSUPPORTED,
+            LastWqe.NEVER, // who would have to wait for one, on a clock that stands still
+            PrivateDataLength.EXACT);
+  }
+
+  /** How often its completion queues were polled or armed. */
+  int calls() {
+    return calls;
+  }
 
   @Override
   public String name() {
@@ -239,6 +255,7 @@ final class Loopback implements VerbsProvider, Device {
 
     @Override
     public int poll(final WorkCompletions into, final int max) {
+      calls++;
       int taken = 0;
       while (taken < max && head < tail) {
         final int index = (int) head++ & (SIZE - 1);
@@ -261,6 +278,7 @@ final class Loopback implements VerbsProvider, Device {
 
     @Override
     public int arm(final ArmKind kind) {
+      calls++;
       armed = true;
       return 0;
     }
