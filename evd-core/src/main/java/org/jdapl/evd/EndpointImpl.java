@@ -834,7 +834,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final EndpointState before,
       final Renewal begun,
       final Duration bound) {
-    last.drain().start(before, bound);
+    final var unused = last.drain().start(before, bound);
     if (before == null) { // the one that should have come last time could not
       ia.reaper().execute(() -> begin(begun));
     }
@@ -881,7 +881,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       over = closed && released;
     }
     if (before != null) {
-      fresh.drain().start(before, CLOSE_BOUND);
+      final var unused = fresh.drain().start(before, CLOSE_BOUND);
     }
     if (over) {
       ia.remove(this);

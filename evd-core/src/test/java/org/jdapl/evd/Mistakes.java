@@ -1423,7 +1423,11 @@ final class Mistakes {
             .with(
                 "EndpointImpl.java",
                 "            .thenCompose(nothing -> now.drain().start(bound));\n",
-                "            .thenCompose(nothing -> drained);\n"),
+                "            .thenCompose(nothing -> drained);\n")
+            .with(
+                "EndpointImpl.java",
+                "      before = closed && fresh != null ? fresh.connection().close() : null;\n",
+                "      before = null;\n"),
         Mistake.of(
             "T02",
             "what a reset found open is in no report",
