@@ -24,6 +24,7 @@ final class Lane {
   private static final Object NULL = new Object();
 
   /** How many of a kind wait, and how many may: that, and whether it is closed, are one word. */
+  @SuppressWarnings("unused") // pads
   private static final class Bound {
 
     private static final long CLOSED = Long.MIN_VALUE;

@@ -195,6 +195,9 @@ class WorkQueue extends Guard {
     if (privileges.contains(Privilege.REMOTE_WRITE)) {
       access.add(Access.REMOTE_WRITE);
     }
+    if (privileges.contains(Privilege.REMOTE_ATOMIC)) {
+      access.add(Access.REMOTE_ATOMIC);
+    }
     return access;
   }
 

@@ -112,7 +112,7 @@ class SharedDepthTest {
       final SimModel model =
           SimModel.DEFAULT
               .withLatency(0, random.nextInt(3000))
-              .withLastWqe(LastWqe.values()[random.nextInt(3)]);
+              .withLastWqe(List.of(LastWqe.values()).get(random.nextInt(3)));
       jdapl = Jdapl.with(fabric.provider(model)).byHand().clock(fabric.clock()).start();
       server = jdapl.open();
       evd = evd(server);

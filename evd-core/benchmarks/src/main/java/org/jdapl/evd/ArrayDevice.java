@@ -216,7 +216,8 @@ final class ArrayDevice implements VerbsProvider, Device {
 
     /** That many completions are seen; it notifies once, if it is armed. */
     void release(final int completions) {
-      visible += completions;
+      final var before = visible; // one thread's only
+      visible = before + completions;
       if (armed) {
         armed = false;
         handler.onNotification(this);

@@ -115,7 +115,8 @@ public class PosterBenchmark {
     final Consumer consumer = posting.consumer;
     final long due = consumer.handled() + EVENTS;
     final long before = consumer.sleeps();
-    posting.rounds++; // this thread's only
+    final var rounds = posting.rounds; // this thread's only
+    posting.rounds = rounds + 1;
     posting.post();
     int spins = 0;
     while (consumer.handled() < due) {

@@ -128,13 +128,15 @@ public final class Copy implements Callable<Integer> {
   }
 
   /** The client's side alone. */
+  @SuppressWarnings("try") // the progress shows itself
   private void send(final PrintWriter out) throws CopyException, InterruptedException {
+    final Sender.Result result;
     try (Source source = Source.open(first);
         Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
-        Progress progress = progress(source, sender)) {
-      print(sender.send(peer.address(sender.address()), peer.port(SERVICE)), out);
-      progress.close();
+        Progress shown = progress(source, sender)) {
+      result = sender.send(peer.address(sender.address()), peer.port(SERVICE));
     }
+    print(result, out);
   }
 
   private Progress progress(final Source source, final Sender sender) {
@@ -164,12 +166,7 @@ public final class Copy implements Callable<Integer> {
     try (Receiver receiver = new Receiver(ia.name(), service, target, Link.PATIENCE);
         Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
         Progress progress = progress(source, sender)) {
-      final Runnable interrupt =
-          () -> {
-            progress.close();
-            interrupt(target, second);
-          };
-      final Thread hook = new Thread(interrupt, "copy-interrupt");
+      final Thread hook = new Thread(() -> interrupt(target, progress), "copy-interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
         target.open(source.permissions());
@@ -210,6 +207,11 @@ public final class Copy implements Callable<Integer> {
   }
 
   /** Runs at the end of the JVM, whose exit status tells the signal. */
+  private void interrupt(final Target target, final Progress progress) {
+    progress.close();
+    interrupt(target, second);
+  }
+
   private void interrupt(final Target target, final Path path) {
     isInterrupted = true;
     final boolean isLeftOut = target.discard();

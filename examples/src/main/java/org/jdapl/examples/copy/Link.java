@@ -282,7 +282,7 @@ final class Link implements AutoCloseable {
       switch (event.operation()) {
         case RECEIVE -> arrived(number, (int) event.transferredLength());
         case RDMA_WRITE -> inbox.add(new Written(number, event.transferredLength()));
-        case SEND, RDMA_READ -> {}
+        default -> {}
       }
     }
 

@@ -167,7 +167,7 @@ abstract class Side implements EventHandler {
     switch (operation) {
       case RECEIVE -> onMessage(slots.buffer().getLong(receiveSlot(cookie)));
       case RDMA_READ -> onRead();
-      case SEND, RDMA_WRITE -> sendAllowed();
+      default -> sendAllowed();
     }
     if (sent == plan.messages() && received == sent && requestsDone == requestsPosted) {
       onExchanged();
@@ -265,7 +265,7 @@ abstract class Side implements EventHandler {
       case DTO -> receivesPosted + requestsPosted;
       case CONNECTION -> 2; // ESTABLISHED and DISCONNECTED
       case SOFTWARE -> ticksPosted.get();
-      case CONNECTION_REQUEST, ASYNC -> 0;
+      case CONNECTION_REQUEST, RMR_BIND, ASYNC -> 0;
     };
   }
 

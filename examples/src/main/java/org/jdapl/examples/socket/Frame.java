@@ -2,6 +2,7 @@ package org.jdapl.examples.socket;
 
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * What goes through a socket: a header, and data.
@@ -32,7 +33,7 @@ record Frame(Kind kind, int flags, int value, int key, long address, int size, B
   static final int MAGIC = 0x6a444131;
   static final int SOLICITED = 1;
   static final int IMMEDIATE = 2;
-  private static final Kind[] KINDS = Kind.values();
+  private static final List<Kind> KINDS = List.of(Kind.values());
 
   /** Of a connection. */
   static Frame of(final Kind kind, final int value, final int key, final byte[] data) {
@@ -42,7 +43,7 @@ record Frame(Kind kind, int flags, int value, int key, long address, int size, B
   /** Header and data, to be written. */
   ByteBuffer encode() {
     final ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES + data.remaining());
-    bytes.put((byte) kind.ordinal()).put((byte) flags).putInt(value).putInt(key);
+    bytes.put((byte) KINDS.indexOf(kind)).put((byte) flags).putInt(value).putInt(key);
     return bytes.putLong(address).putInt(size).put(data).flip();
   }
 
@@ -54,10 +55,10 @@ record Frame(Kind kind, int flags, int value, int key, long address, int size, B
     final int key = header.getInt();
     final long address = header.getLong();
     final int size = header.getInt();
-    if (kind < 0 || kind >= KINDS.length || size < 0 || size > SocketDevice.MAX_MESSAGE) {
+    if (kind < 0 || kind >= KINDS.size() || size < 0 || size > SocketDevice.MAX_MESSAGE) {
       throw new ProtocolException("a header of kind " + kind + ", size " + size);
     }
-    final int bytes = KINDS[kind] == Kind.READ ? 0 : size;
-    return new Frame(KINDS[kind], flags, value, key, address, size, ByteBuffer.allocate(bytes));
+    final int bytes = KINDS.get(kind) == Kind.READ ? 0 : size;
+    return new Frame(KINDS.get(kind), flags, value, key, address, size, ByteBuffer.allocate(bytes));
   }
 }

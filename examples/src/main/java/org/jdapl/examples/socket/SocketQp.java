@@ -257,7 +257,7 @@ final class SocketQp extends SocketObject implements QueuePair {
       return null;
     }
     if (isSend) {
-      return receive(request, hasImmediate);
+      return receive(request);
     }
     final boolean isRead = request.kind() == Frame.Kind.READ;
     final Access right = isRead ? Access.REMOTE_READ : Access.REMOTE_WRITE;
@@ -279,7 +279,7 @@ final class SocketQp extends SocketObject implements QueuePair {
     return answer(WcStatus.SUCCESS);
   }
 
-  private Frame receive(final Frame request, final boolean hasImmediate) {
+  private Frame receive(final Frame request) {
     final RecvRequest receive = receives.remove();
     if (request.size() > length(receive)) {
       received(receive, WcStatus.LOC_LEN_ERR, null, request);

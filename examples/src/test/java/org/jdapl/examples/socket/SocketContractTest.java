@@ -48,7 +48,7 @@ class SocketContractTest {
   }
 
   @Nested
-  class Error extends ErrorContract {
+  class Errors extends ErrorContract {
     @Override
     protected Bench bench() {
       return new SocketBench();

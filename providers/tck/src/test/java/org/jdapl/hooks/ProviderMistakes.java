@@ -439,7 +439,7 @@ public final class ProviderMistakes {
         each(
             "wr_ids have 32 bits",
             "required_T06_wrIdStatusAndQpNumberAreValidOfAnError",
-            entry -> entry.withWrId((int) entry.wrId())),
+            entry -> entry.withWrId(entry.wrId() & 0xFFFF_FFFFL)),
         each(
             "the opcode is needed on an error: there is no wr_id",
             "required_T06_wrIdStatusAndQpNumberAreValidOfAnError",

@@ -212,7 +212,8 @@ public abstract class ArmingTck extends VerbsTck {
     open();
     final SecondArm second = declared().secondArm();
     final int most = second == SecondArm.COUNTED || second == SecondArm.UNKNOWN ? 2 : 1;
-    needs(cq.armSurely() && cq.armSurely(), "it hints without end, and may not be armed");
+    final boolean armed = cq.armSurely();
+    needs(armed && cq.armSurely(), "it hints without end, and may not be armed");
     complete(4);
     cq.awaitNotification(1, "the second arm undid the first.");
     drainAll("a lost completion.");

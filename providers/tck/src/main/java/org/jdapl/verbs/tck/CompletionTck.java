@@ -174,7 +174,7 @@ public abstract class CompletionTck extends VerbsTck {
     open();
     final QueuePair qp = side.flushing(cq);
     for (int round = 0; round < 5; round++) {
-      side.postRecv(qp, 2 * round);
+      side.postRecv(qp, 2L * round);
       cq.awaitPolled(2 * round + 1, DROPPED);
       side.postSend(qp, side.send(WrOpcode.SEND, 2 * round + 1, 0, 8));
       cq.awaitPolled(2 * round + 2, DROPPED);
@@ -254,7 +254,7 @@ public abstract class CompletionTck extends VerbsTck {
     open();
     final QueuePair qp = side.flushing(cq);
     for (int round = 0; round < 6; round++) {
-      post(qp, Side.WR * round, Side.WR);
+      post(qp, (long) Side.WR * round, Side.WR);
       cq.awaitPolled(Side.WR * (round + 1), DROPPED);
     }
     same(range(0, 6 * Side.WR), ids(), "all of them in order", "a ring that wraps wrongly.");

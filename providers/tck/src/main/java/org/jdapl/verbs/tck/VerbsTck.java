@@ -26,6 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * what was expected, what was seen, and what usually causes it.
  */
 @ExtendWith(WholeTest.class)
+@SuppressWarnings("exports") // nobody else has a use for it
 public abstract class VerbsTck {
 
   private static final long CHANNEL_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
