@@ -59,8 +59,7 @@ public final class TckBed {
    * @return the new bed.
    */
   public TckBed withDevices(final String firstDevice, final String secondDevice) {
-    return new TckBed(
-        provider, firstDevice, secondDevice, await, silence, test, replay, end);
+    return new TckBed(provider, firstDevice, secondDevice, await, silence, test, replay, end);
   }
 
   /**

@@ -38,8 +38,7 @@ final class WholeTest implements InvocationInterceptor {
       throws Throwable {
     final TckBed bed = tck.bed();
     final AtomicReference<Throwable> failure = new AtomicReference<>();
-    final Thread thread =
-        new Thread(() -> failure.set(run(tck, bed, invocation)), "provider-tck");
+    final Thread thread = new Thread(() -> failure.set(run(tck, bed, invocation)), "provider-tck");
     thread.setDaemon(true);
     thread.start();
     thread.join(bed.test.toMillis());
