@@ -43,11 +43,7 @@ public final class ProviderMistakes {
    * @param over makes the wrong provider.
    */
   public record Mistake(
-      String name,
-      String finds,
-      String model,
-      boolean threads,
-      UnaryOperator<VerbsProvider> over) {
+      String name, String finds, String model, boolean threads, UnaryOperator<VerbsProvider> over) {
 
     Mistake withModel(final String value) {
       return new Mistake(name, finds, value, threads, over);
@@ -96,8 +92,7 @@ public final class ProviderMistakes {
     return verb(
         name,
         finds,
-        (broken, called) ->
-            called.verb == which ? call.apply(broken, called) : called.proceed());
+        (broken, called) -> called.verb == which ? call.apply(broken, called) : called.proceed());
   }
 
   /** Wrong in what is polled. */
@@ -228,13 +223,13 @@ public final class ProviderMistakes {
               return 1;
             }),
         verb(
-            "there is a hint where none is declared",
-            "required_P02_aHintIsNeverNegativeAndZeroWhereThereIsNone",
-            Verb.REQ_NOTIFY_CQ,
-            (broken, call) -> {
-              call.proceed();
-              return 1;
-            })
+                "there is a hint where none is declared",
+                "required_P02_aHintIsNeverNegativeAndZeroWhereThereIsNone",
+                Verb.REQ_NOTIFY_CQ,
+                (broken, call) -> {
+                  call.proceed();
+                  return 1;
+                })
             .withModel("hint=none"),
         mistake(
             "a queue is not armed after a hint",
@@ -260,26 +255,26 @@ public final class ProviderMistakes {
                   }
                 }),
         mistake(
-            "a strong arm is silent about what is there",
-            "required_P02_aStrongArmNotifiesOfWhatIsThere",
-            behind ->
-                new Broken(behind) {
-                  private boolean hinted;
+                "a strong arm is silent about what is there",
+                "required_P02_aStrongArmNotifiesOfWhatIsThere",
+                behind ->
+                    new Broken(behind) {
+                      private boolean hinted;
 
-                  @Override
-                  Object onVerb(final Call call) {
-                    final Object result = call.proceed();
-                    hinted = call.verb == Verb.REQ_NOTIFY_CQ && (Integer) result > 0;
-                    return result;
-                  }
+                      @Override
+                      Object onVerb(final Call call) {
+                        final Object result = call.proceed();
+                        hinted = call.verb == Verb.REQ_NOTIFY_CQ && (Integer) result > 0;
+                        return result;
+                      }
 
-                  @Override
-                  void onEvent(final Event event) {
-                    if (!event.kind.equals(Fault.NOTIFICATION) || !hinted) {
-                      event.deliver();
-                    }
-                  }
-                })
+                      @Override
+                      void onEvent(final Event event) {
+                        if (!event.kind.equals(Fault.NOTIFICATION) || !hinted) {
+                          event.deliver();
+                        }
+                      }
+                    })
             .withModel("arm=strong"),
         mistake(
             "second arms are counted",
@@ -306,10 +301,10 @@ public final class ProviderMistakes {
                   }
                 }),
         event(
-            "two notifications of a queue run at once",
-            "required_P02_notificationsOfAQueueAreSerial",
-            Fault.NOTIFICATION,
-            (broken, event) -> new Thread(event::deliver).start())
+                "two notifications of a queue run at once",
+                "required_P02_notificationsOfAQueueAreSerial",
+                Fault.NOTIFICATION,
+                (broken, event) -> new Thread(event::deliver).start())
             .withThreads(),
         mistake(
             "a handler is called inside poll",
@@ -487,8 +482,7 @@ public final class ProviderMistakes {
             (broken, call) -> {
               if (call.arguments[0] instanceof SendRequest[] requests) {
                 final List<SendRequest> list =
-                    new ArrayList<>(
-                        List.of(requests).subList(0, (Integer) call.arguments[1]));
+                    new ArrayList<>(List.of(requests).subList(0, (Integer) call.arguments[1]));
                 Collections.reverse(list);
                 call.arguments[0] = list.toArray(SendRequest[]::new);
               }
@@ -507,13 +501,13 @@ public final class ProviderMistakes {
   private static List<Mistake> ends() {
     return List.of(
         verb(
-            "the destruction of a queue does not wait for its handler",
-            "required_T07_theDestructionOfAQueueWaitsForItsHandler",
-            Verb.DESTROY_CQ,
-            (broken, call) -> {
-              new Thread(call::proceed).start();
-              return null;
-            })
+                "the destruction of a queue does not wait for its handler",
+                "required_T07_theDestructionOfAQueueWaitsForItsHandler",
+                Verb.DESTROY_CQ,
+                (broken, call) -> {
+                  new Thread(call::proceed).start();
+                  return null;
+                })
             .withThreads(),
         mistake(
             "a notification comes after the destruction",
@@ -546,30 +540,31 @@ public final class ProviderMistakes {
                   private final Map<Hooked, Runnable> destroyed = new HashMap<>();
                 }),
         mistake(
-            "an event is not acknowledged: the destruction waits for ever",
-            "required_T08_theDestructionReturnsAfterManyNotifications",
-            behind ->
-                new Broken(behind) {
-                  private final Set<Hooked> notified = Collections.synchronizedSet(new HashSet<>());
+                "an event is not acknowledged: the destruction waits for ever",
+                "required_T08_theDestructionReturnsAfterManyNotifications",
+                behind ->
+                    new Broken(behind) {
+                      private final Set<Hooked> notified =
+                          Collections.synchronizedSet(new HashSet<>());
 
-                  @Override
-                  void onEvent(final Event event) {
-                    notified.add(event.source);
-                    event.deliver();
-                  }
-
-                  @Override
-                  Object onVerb(final Call call) {
-                    if (call.verb == Verb.DESTROY_CQ && notified.contains(call.self)) {
-                      try {
-                        new CountDownLatch(1).await();
-                      } catch (final InterruptedException e) {
-                        throw new IllegalStateException("the test was given up", e);
+                      @Override
+                      void onEvent(final Event event) {
+                        notified.add(event.source);
+                        event.deliver();
                       }
-                    }
-                    return call.proceed();
-                  }
-                })
+
+                      @Override
+                      Object onVerb(final Call call) {
+                        if (call.verb == Verb.DESTROY_CQ && notified.contains(call.self)) {
+                          try {
+                            new CountDownLatch(1).await();
+                          } catch (final InterruptedException e) {
+                            throw new IllegalStateException("the test was given up", e);
+                          }
+                        }
+                        return call.proceed();
+                      }
+                    })
             .withThreads(),
         mistake(
             "a completion comes after the destruction of its queue pair",
@@ -654,39 +649,39 @@ public final class ProviderMistakes {
               return call.proceed();
             }),
         mistake(
-            "a wake-up is lost",
-            "required_P05_aWakeUpEndsAwait",
-            behind ->
-                new Broken(behind) {
-                  private final Map<EventChannel, EventChannel> channels = new HashMap<>();
+                "a wake-up is lost",
+                "required_P05_aWakeUpEndsAwait",
+                behind ->
+                    new Broken(behind) {
+                      private final Map<EventChannel, EventChannel> channels = new HashMap<>();
 
-                  @Override
-                  public EventChannel createEventChannel() {
-                    final EventChannel right = super.createEventChannel();
-                    final EventChannel deaf =
-                        new EventChannel() {
-                          @Override
-                          public int await(final long timeoutNanos) {
-                            return right.await(timeoutNanos);
-                          }
+                      @Override
+                      public EventChannel createEventChannel() {
+                        final EventChannel right = super.createEventChannel();
+                        final EventChannel deaf =
+                            new EventChannel() {
+                              @Override
+                              public int await(final long timeoutNanos) {
+                                return right.await(timeoutNanos);
+                              }
 
-                          @Override
-                          public void wakeup() {}
+                              @Override
+                              public void wakeup() {}
 
-                          @Override
-                          public void close() {
-                            right.close();
-                          }
-                        };
-                    channels.put(deaf, right);
-                    return deaf;
-                  }
+                              @Override
+                              public void close() {
+                                right.close();
+                              }
+                            };
+                        channels.put(deaf, right);
+                        return deaf;
+                      }
 
-                  @Override
-                  EventChannel behind(final EventChannel channel) {
-                    return channels.get(channel);
-                  }
-                })
+                      @Override
+                      EventChannel behind(final EventChannel channel) {
+                        return channels.get(channel);
+                      }
+                    })
             .withModel("delivery=channel")
             .withThreads());
   }

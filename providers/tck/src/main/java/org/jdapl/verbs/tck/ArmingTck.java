@@ -312,8 +312,7 @@ public abstract class ArmingTck extends VerbsTck {
   @Test
   void required_A06_anErrorRaisesASolicitedNotification() {
     open();
-    needs(
-        declared().solicited() == SolicitedSupport.FULL, "it declares " + declared().solicited());
+    needs(declared().solicited() == SolicitedSupport.FULL, "it declares " + declared().solicited());
     for (int round = 1; round <= 4; round++) {
       for (int i = 0; i < 16 && !declared().isArmedAfter(cq.arm(ArmKind.SOLICITED)); i++) {
         cq.pollAll();

@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 /** Atomics on the peer's memory, of a device that lets memory be registered for them. */
 public abstract class AtomicTck extends VerbsTck {
 
-  private static final String OLD = "the value after the operation is returned, not the one before.";
+  private static final String OLD =
+      "the value after the operation is returned, not the one before.";
 
   private final ByteBuffer memory = ByteBuffer.allocateDirect(64).order(ByteOrder.nativeOrder());
   private Link a;

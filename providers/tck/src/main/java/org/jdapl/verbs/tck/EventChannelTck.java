@@ -145,8 +145,7 @@ public abstract class EventChannelTck extends VerbsTck {
               qp.postRecv(side.recv(1, 0, 8));
             });
     final long start = System.nanoTime();
-    while (cq.notifications.get() == 0
-        && System.nanoTime() - start < where().await.toNanos() / 2) {
+    while (cq.notifications.get() == 0 && System.nanoTime() - start < where().await.toNanos() / 2) {
       channel().await(where().await.toNanos() - (System.nanoTime() - start));
     }
     final long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);

@@ -46,7 +46,9 @@ public abstract class SharedReceiveTck extends VerbsTck {
   private void post(final long wrId) {
     same(
         0,
-        verb("post receive " + wrId + " to the shared queue", () -> srq.postRecv(side.recv(wrId, 0, 64))),
+        verb(
+            "post receive " + wrId + " to the shared queue",
+            () -> srq.postRecv(side.recv(wrId, 0, 64))),
         "the errno of a post",
         "room that does not return when a completion was polled.");
   }
@@ -118,8 +120,11 @@ public abstract class SharedReceiveTck extends VerbsTck {
     passive.qp.modifyToError();
     did("modified a queue pair to the error state");
     silence();
-    same(List.of(), cq.pollAll(), "completions of receives it had not taken", "a flush of the"
-        + " shared queue: what a queue pair had not taken belongs to the others.");
+    same(
+        List.of(),
+        cq.pollAll(),
+        "completions of receives it had not taken",
+        "a flush of the" + " shared queue: what a queue pair had not taken belongs to the others.");
     final Link other = new Link(this, active.side);
     final Link beside = shared();
     other.connectTo(beside, 7);

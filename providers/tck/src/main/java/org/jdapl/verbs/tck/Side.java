@@ -31,8 +31,7 @@ final class Side {
 
   final Device device;
   final ProtectionDomain pd;
-  final ByteBuffer buffer =
-      ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
+  final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
   final MemoryRegion mr;
   final List<Async> asyncs = new CopyOnWriteArrayList<>();
   private final VerbsTck tck;
@@ -76,8 +75,7 @@ final class Side {
 
   QueuePair qp(final Cq send, final Cq recv, final SharedReceiveQueue srq, final int depth) {
     return own(
-        device.createQp(
-            new QpAttributes(pd, send.queue, recv.queue, srq, depth, depth, 2, 2, 0)));
+        device.createQp(new QpAttributes(pd, send.queue, recv.queue, srq, depth, depth, 2, 2, 0)));
   }
 
   /** A queue pair in the error state: what is posted to it completes at once, flushed. */

@@ -277,9 +277,7 @@ public abstract class TeardownTck extends VerbsTck {
     final String often = "handles that are taken as numbers, which the other device has too.";
     refused(
         "register memory in a domain of another device",
-        () ->
-            side.own(
-                side.device.regMr(other.pd, ByteBuffer.allocateDirect(8), Side.all())),
+        () -> side.own(side.device.regMr(other.pd, ByteBuffer.allocateDirect(8), Side.all())),
         often,
         VerbsException.EINVAL);
     refused("a queue pair with such a queue", () -> side.qp(foreign), often, VerbsException.EINVAL);

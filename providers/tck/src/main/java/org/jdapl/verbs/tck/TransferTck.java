@@ -281,8 +281,11 @@ public abstract class TransferTck extends VerbsTck {
             from.device.createQp(
                 new QpAttributes(from.pd, cq.queue, cq.queue, null, 8, 8, 1, 1, 16)));
     needs(inline.maxInline() > 0, "it takes no inline data");
-    check(inline.maxInline() >= 16, "at least the 16 bytes asked for", inline.maxInline(), "a"
-        + " value of the driver's that was not asked back.");
+    check(
+        inline.maxInline() >= 16,
+        "at least the 16 bytes asked for",
+        inline.maxInline(),
+        "a" + " value of the driver's that was not asked back.");
     a = new Link(this, from, cq, inline);
     b = new Link(this, second());
     a.connectTo(b, RETRY_FOR_EVER);
@@ -361,8 +364,7 @@ public abstract class TransferTck extends VerbsTck {
   @Test
   void required_D02_aWritePastTheEndIsRefused() {
     connect();
-    refusedByPeer(
-        WrOpcode.RDMA_WRITE, b.side.mr.address() + Side.BYTES - 63, b.side.mr.rkey());
+    refusedByPeer(WrOpcode.RDMA_WRITE, b.side.mr.address() + Side.BYTES - 63, b.side.mr.rkey());
   }
 
   @Test
@@ -424,7 +426,10 @@ public abstract class TransferTck extends VerbsTck {
     silence();
     final List<Completion> arrived = b.receives.pollAll();
     check(
-        arrived.stream().noneMatch(Completion::isSuccess), "nothing to arrive", arrived, PROTECTION);
+        arrived.stream().noneMatch(Completion::isSuccess),
+        "nothing to arrive",
+        arrived,
+        PROTECTION);
   }
 
   @Test
@@ -499,7 +504,6 @@ public abstract class TransferTck extends VerbsTck {
     b.receives.arm(ArmKind.SOLICITED);
     a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
     b.receives.awaitNotification(
-        1,
-        "a second arm that replaces the first one, as siw's does: declare OVERWRITES.");
+        1, "a second arm that replaces the first one, as siw's does: declare OVERWRITES.");
   }
 }

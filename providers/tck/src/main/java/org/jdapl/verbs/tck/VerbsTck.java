@@ -12,7 +12,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Delivery;
-import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
@@ -22,8 +21,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What all tests of providers share: a bed for each test, how to wait, and how to say what was done,
- * what was expected, what was seen, and what usually causes it.
+ * What all tests of providers share: a bed for each test, how to wait, and how to say what was
+ * done, what was expected, what was seen, and what usually causes it.
  */
 @ExtendWith(WholeTest.class)
 public abstract class VerbsTck {
@@ -197,16 +196,14 @@ public abstract class VerbsTck {
   }
 
   /** Fails unless something is so. */
-  final void check(
-      final boolean is, final String expected, final Object seen, final String often) {
+  final void check(final boolean is, final String expected, final Object seen, final String often) {
     if (!is) {
       fail(expected, seen, often);
     }
   }
 
   /** Fails if two values differ. */
-  final void same(
-      final Object expected, final Object seen, final String what, final String often) {
+  final void same(final Object expected, final Object seen, final String what, final String often) {
     check(expected.equals(seen), what + ": " + expected, seen, often);
   }
 

@@ -1,6 +1,6 @@
 /**
- * The provider TCK: contract tests of the verbs SPI. Extend {@link
- * org.jdapl.verbs.tck.ProviderTck} and say where it runs:
+ * The provider TCK: contract tests of the verbs SPI. Extend {@link org.jdapl.verbs.tck.ProviderTck}
+ * and say where it runs:
  *
  * <pre>{@code
  * class MyProviderTest extends ProviderTck {

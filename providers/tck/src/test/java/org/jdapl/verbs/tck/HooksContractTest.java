@@ -21,8 +21,7 @@ class HooksContractTest extends ProviderTck {
   protected TckBed bed() {
     final SimFabric fabric = SimFabric.virtual(42);
     final VerbsProvider faults =
-        Faults.over(
-            fabric.provider(SimModel.parse(model)), FaultPlan.parse(""), fabric.clock());
+        Faults.over(fabric.provider(SimModel.parse(model)), FaultPlan.parse(""), fabric.clock());
     final Trace.Tail trace = new Trace.Tail(50);
     return TckBed.of(Trace.over(faults, trace)).withReplay(trace::toString);
   }
