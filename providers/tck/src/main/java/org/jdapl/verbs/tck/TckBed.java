@@ -1,6 +1,8 @@
 package org.jdapl.verbs.tck;
 
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.VerbsProvider;
@@ -20,6 +22,7 @@ public final class TckBed {
   final Duration test;
   final Supplier<String> replay;
   final Runnable end;
+  final Map<String, String> without;
 
   private TckBed(
       final VerbsProvider provider,
@@ -29,7 +32,8 @@ public final class TckBed {
       final Duration silence,
       final Duration test,
       final Supplier<String> replay,
-      final Runnable end) {
+      final Runnable end,
+      final Map<String, String> without) {
     this.provider = provider;
     this.first = first;
     this.second = second;
@@ -38,6 +42,7 @@ public final class TckBed {
     this.test = test;
     this.replay = replay;
     this.end = end;
+    this.without = without;
   }
 
   /**
@@ -47,7 +52,7 @@ public final class TckBed {
    * @return the bed; it awaits for 10 s, asserts silence for 50 ms, and gives a test 60 s.
    */
   public static TckBed of(final VerbsProvider provider) {
-    return new TckBed(provider, "", "", AWAIT, SILENCE, TEST, () -> "", () -> {});
+    return new TckBed(provider, "", "", AWAIT, SILENCE, TEST, () -> "", () -> {}, Map.of());
   }
 
   /**
@@ -59,7 +64,8 @@ public final class TckBed {
    * @return the new bed.
    */
   public TckBed withDevices(final String firstDevice, final String secondDevice) {
-    return new TckBed(provider, firstDevice, secondDevice, await, silence, test, replay, end);
+    return new TckBed(
+        provider, firstDevice, secondDevice, await, silence, test, replay, end, without);
   }
 
   /**
@@ -74,7 +80,7 @@ public final class TckBed {
    * @return the new bed.
    */
   public TckBed withTimes(final Duration longest, final Duration quiet, final Duration whole) {
-    return new TckBed(provider, first, second, longest, quiet, whole, replay, end);
+    return new TckBed(provider, first, second, longest, quiet, whole, replay, end, without);
   }
 
   /**
@@ -84,7 +90,7 @@ public final class TckBed {
    * @return the new bed.
    */
   public TckBed withReplay(final Supplier<String> how) {
-    return new TckBed(provider, first, second, await, silence, test, how, end);
+    return new TckBed(provider, first, second, await, silence, test, how, end, without);
   }
 
   /**
@@ -94,6 +100,19 @@ public final class TckBed {
    * @return the new bed.
    */
   public TckBed withEnd(final Runnable action) {
-    return new TckBed(provider, first, second, await, silence, test, replay, action);
+    return new TckBed(provider, first, second, await, silence, test, replay, action, without);
+  }
+
+  /**
+   * Without a test that this bed, not the provider, cannot serve: a device in a lab, say.
+   *
+   * @param test the name of the test method.
+   * @param reason told when it is skipped.
+   * @return the new bed.
+   */
+  public TckBed without(final String test, final String reason) {
+    final Map<String, String> more = new HashMap<>(without);
+    more.put(test, reason);
+    return new TckBed(provider, first, second, await, silence, this.test, replay, end, more);
   }
 }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
@@ -22,7 +23,7 @@ final class WholeTest implements InvocationInterceptor {
       final ReflectiveInvocationContext<Method> context,
       final ExtensionContext extension)
       throws Throwable {
-    within((VerbsTck) context.getTarget().orElseThrow(), invocation);
+    within((VerbsTck) context.getTarget().orElseThrow(), context.getExecutable(), invocation);
   }
 
   @Override
@@ -31,12 +32,17 @@ final class WholeTest implements InvocationInterceptor {
       final ReflectiveInvocationContext<Method> context,
       final ExtensionContext extension)
       throws Throwable {
-    within((VerbsTck) context.getTarget().orElseThrow(), invocation);
+    within((VerbsTck) context.getTarget().orElseThrow(), context.getExecutable(), invocation);
   }
 
-  private static void within(final VerbsTck tck, final Invocation<Void> invocation)
-      throws Throwable {
+  private static void within(
+      final VerbsTck tck, final Method test, final Invocation<Void> invocation) throws Throwable {
     final TckBed bed = tck.bed();
+    final String left = bed.without.get(test.getName());
+    if (left != null) {
+      invocation.skip();
+      Assumptions.abort("skipped: " + left);
+    }
     final AtomicReference<Throwable> failure = new AtomicReference<>();
     final Thread thread = new Thread(() -> failure.set(run(tck, bed, invocation)), "provider-tck");
     thread.setDaemon(true);
