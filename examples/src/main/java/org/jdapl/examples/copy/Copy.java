@@ -129,12 +129,13 @@ public final class Copy implements Callable<Integer> {
 
   /** The client's side alone. */
   private void send(final PrintWriter out) throws CopyException, InterruptedException {
+    final Sender.Result result;
     try (Source source = Source.open(first);
         Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
         Progress progress = progress(source, sender)) {
-      print(sender.send(peer.address(sender.address()), peer.port(SERVICE)), out);
-      progress.close();
+      result = sender.send(peer.address(sender.address()), peer.port(SERVICE));
     }
+    print(result, out);
   }
 
   private Progress progress(final Source source, final Sender sender) {
@@ -164,12 +165,7 @@ public final class Copy implements Callable<Integer> {
     try (Receiver receiver = new Receiver(ia.name(), service, target, Link.PATIENCE);
         Sender sender = new Sender(ia.name(), source, Link.PATIENCE);
         Progress progress = progress(source, sender)) {
-      final Runnable interrupt =
-          () -> {
-            progress.close();
-            interrupt(target, second);
-          };
-      final Thread hook = new Thread(interrupt, "copy-interrupt");
+      final Thread hook = new Thread(() -> interrupt(target, progress), "copy-interrupt");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
         target.open(source.permissions());
@@ -210,6 +206,12 @@ public final class Copy implements Callable<Integer> {
   }
 
   /** Runs at the end of the JVM, whose exit status tells the signal. */
+  private void interrupt(final Target target, final Progress progress) {
+    isInterrupted = true;
+    progress.close();
+    interrupt(target, second);
+  }
+
   private void interrupt(final Target target, final Path path) {
     isInterrupted = true;
     final boolean isLeftOut = target.discard();
