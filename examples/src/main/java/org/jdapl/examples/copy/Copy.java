@@ -128,6 +128,7 @@ public final class Copy implements Callable<Integer> {
   }
 
   /** The client's side alone. */
+  @SuppressWarnings("try") // the progress shows itself
   private void send(final PrintWriter out) throws CopyException, InterruptedException {
     final Sender.Result result;
     try (Source source = Source.open(first);
