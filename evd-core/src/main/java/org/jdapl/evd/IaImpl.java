@@ -414,8 +414,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           call
               + ": "
               + attributes
-              + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
-              + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
+              + "; it takes at least 0 receives, requests and reads, of at least 1 segment, 0..7"
+              + " retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
     final int most = maxDtos();
     final int sge = device.limits().maxSge();

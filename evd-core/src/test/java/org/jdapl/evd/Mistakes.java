@@ -162,7 +162,9 @@ final class Mistakes {
                 "the guard is a plain word",
                 "EvdState.java",
                 "      if (WORD.compareAndSet(this, before, after)) {",
-                "      Thread.yield(); // the gap is short\n      if (before >= 0) {\n        word = after;")
+                "      Thread.yield(); // the gap is short\n"
+                    + "      if (before >= 0) {\n"
+                    + "        word = after;")
             .withThreads(),
         Mistake.of(
                 "U03",
@@ -524,7 +526,8 @@ final class Mistakes {
             "M04",
             "each thing that ends a connection makes an event",
             "Connection.java",
-            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
+            "    final EndpointState before = machine.move(Trigger.END);\n"
+                + "    if (before != null) {\n"
                 + "      final ConnectionEvent.Kind known",
             "    EndpointState before = machine.move(Trigger.END);\n"
                 + "    if (!ended || kind != null) {\n"
@@ -739,7 +742,9 @@ final class Mistakes {
             "T02",
             "what waits for ESTABLISHED is lost when its endpoint is closed",
             "Merger.java",
-            "    if (endpoint.connection().isOf(evd)) {\n      unhold(endpoint.connection());\n    }\n",
+            "    if (endpoint.connection().isOf(evd)) {\n"
+                + "      unhold(endpoint.connection());\n"
+                + "    }\n",
             ""),
         Mistake.of(
             "T02",
@@ -1018,7 +1023,8 @@ final class Mistakes {
             "C03",
             "what a provider shows during a call is kept and not copied",
             "PrivateData.java",
-            "    return ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
+            "    return"
+                + " ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
             "    return shown.asReadOnlyBuffer();"),
         Mistake.of(
             "C04",
@@ -1292,7 +1298,8 @@ final class Mistakes {
             "a shared receive is lost when its completion is swept",
             "SrqImpl.java",
             "    } while (!returned.compareAndSet(first, done));",
-            "    } while (!returned.compareAndSet(first, Thread.currentThread() == null ? done : first));"),
+            "    } while (!returned.compareAndSet(first, Thread.currentThread() == null ? done :"
+                + " first));"),
         Mistake.of(
             "T06",
             "the number of a queue pair is believed to be new too early",
@@ -1304,7 +1311,9 @@ final class Mistakes {
             "the number of a queue pair is forgotten before its completion queue was looked at",
             "EndpointDrain.java",
             "    if (endpoint.srq() == null) {",
-            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeNumber(endpoint);\n    }\n"
+            "    if (endpoint.srq() != null) {\n"
+                + "      endpoint.srq().removeNumber(endpoint);\n"
+                + "    }\n"
                 + "    if (endpoint.srq() == null) {"),
         Mistake.of(
             "T13",
@@ -1358,7 +1367,8 @@ final class Mistakes {
             "a second service point for an endpoint takes the place of the first",
             "Connection.java",
             "      legal = machine.move(Trigger.RESERVE) != null;\n      if (legal) {",
-            "      legal = machine.move(Trigger.RESERVE) != null;\n      if (servicePoint != null) {"),
+            "      legal = machine.move(Trigger.RESERVE) != null;\n"
+                + "      if (servicePoint != null) {"),
         Mistake.of(
             "C01",
             "a service point that was closed gives back the endpoint of another one",
@@ -1371,7 +1381,8 @@ final class Mistakes {
             "EndpointStates.java",
             "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n",
             "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n"
-                + "          .on(PASSIVE_CONNECTION_PENDING, Trigger.ACCEPT, COMPLETION_PENDING)\n"),
+                + "          .on(PASSIVE_CONNECTION_PENDING, Trigger.ACCEPT,"
+                + " COMPLETION_PENDING)\n"),
         Mistake.of(
             "C01",
             "a request that was handed off can be answered once more",
@@ -1458,7 +1469,8 @@ final class Mistakes {
             "    if (servicePoint == null) {"),
         Mistake.of(
             "C01",
-            "a service point listens on though its endpoint was closed before its creation returned",
+            "a service point listens on though its endpoint was closed before its creation"
+                + " returned",
             "SpImpl.java",
             "    if (state() == State.CLOSED) { // meanwhile",
             "    if (listener == null) { // meanwhile"),

@@ -28,7 +28,7 @@ public final class PeerOptions {
 
   @Option(
       names = {"-p", "--port"},
-      paramLabel = "N",
+      paramLabel = "PORT",
       description = "Where the server listens; with -s, 0 for any that is free.")
   private Long port;
 

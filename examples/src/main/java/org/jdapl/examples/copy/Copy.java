@@ -208,6 +208,7 @@ public final class Copy implements Callable<Integer> {
 
   /** Runs at the end of the JVM, whose exit status tells the signal. */
   private void interrupt(final Target target, final Progress progress) {
+    isInterrupted = true;
     progress.close();
     interrupt(target, second);
   }

@@ -295,7 +295,10 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     write();
   }
 
-  /** Writes what the socket takes; whoever posts does it, which spares a hop between threads. */
+  /**
+   * Writes what the socket takes; whoever posts does it, which spares a hop between threads. An
+   * interrupt closes only a channel that blocks.
+   */
   private void write() {
     if (isGone || !channel.isConnected()) {
       return;

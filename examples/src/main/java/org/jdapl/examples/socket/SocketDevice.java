@@ -110,6 +110,7 @@ final class SocketDevice implements Device {
   private boolean closed;
   private volatile boolean isStopped;
   private boolean isEnded;
+  private boolean isBusy; // known to the thread only
 
   SocketDevice() throws IOException {
     thread.setDaemon(true);
@@ -118,25 +119,30 @@ final class SocketDevice implements Device {
 
   // tag::engine[]
   private void run() {
-    boolean isBusy = false;
-    while (!isStopped) {
-      try {
+    try {
+      while (!isStopped) {
         selector.select(isBusy ? LOOK_MILLIS : 0);
-      } catch (final IOException e) {
-        throw new UncheckedIOException(e);
+        look();
+        callHandlers();
       }
+    } catch (final IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
       synchronized (lock) {
-        selector.selectedKeys().forEach(key -> ((Runnable) key.attachment()).run());
-        selector.selectedKeys().clear();
-        List.copyOf(starving).forEach(SocketConnection::serve);
-        rounds++;
-        isBusy = !starving.isEmpty() || rounds < wantedRounds;
+        isEnded = true;
+        running = null;
         lock.notifyAll();
       }
-      callHandlers();
     }
+  }
+
+  private void look() {
     synchronized (lock) {
-      isEnded = true;
+      selector.selectedKeys().forEach(key -> ((Runnable) key.attachment()).run());
+      selector.selectedKeys().clear();
+      List.copyOf(starving).forEach(SocketConnection::serve);
+      rounds++;
+      isBusy = !starving.isEmpty() || rounds < wantedRounds;
       lock.notifyAll();
     }
   }
