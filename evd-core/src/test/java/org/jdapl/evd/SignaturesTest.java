@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -103,7 +104,7 @@ class SignaturesTest {
   }
 
   private static void addIfVisible(
-      final TreeSet<String> lines,
+      final Set<String> lines,
       final String type,
       final int modifiers,
       final boolean hidden,
