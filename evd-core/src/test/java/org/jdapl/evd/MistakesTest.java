@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 class MistakesTest {
 
-  private static final long SECONDS = 20;
+  private static final long SECONDS = 15;
 
   /** What the broken code prints, and what found it. */
   private static final Path LOG = Path.of("target/mistakes.log");
@@ -46,7 +46,7 @@ class MistakesTest {
 
   @BeforeAll
   static void redirect() throws IOException {
-    System.setProperty("jdapl.bound", "10");
+    System.setProperty("jdapl.bound", "5");
     out = System.out;
     err = System.err;
     Files.createDirectories(LOG.getParent());
