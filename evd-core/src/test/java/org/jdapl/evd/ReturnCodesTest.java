@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -37,22 +38,57 @@ class ReturnCodesTest {
     return IntStream.rangeClosed(0, last).boxed().toList();
   }
 
-  /** The ends of DAT's groups: a name that is missing or twice moves all behind it. */
+  /** All of them: two that changed places would be found by nothing else. */
   @Test
   void shouldGiveTheNumbersOfDatToTheNamesOfDat() {
-    assertThat(ReturnType.PROTECTION_VIOLATION.number()).isEqualTo(0xC);
-    assertThat(ReturnType.CONN_QUAL_UNAVAILABLE.number()).isEqualTo(0x14);
-    assertThat(ReturnType.COMM_NOT_SUPPORTED.number()).isEqualTo(0x17);
-    assertThat(ReturnSubtype.RESOURCE_SRQ.number()).isEqualTo(10);
-    assertThat(ReturnSubtype.INVALID_HANDLE_CSP.number()).isEqualTo(26);
-    assertThat(ReturnSubtype.INVALID_HANDLE10.number()).isEqualTo(36);
-    assertThat(ReturnSubtype.INVALID_ARG10.number()).isEqualTo(46);
-    assertThat(ReturnSubtype.INVALID_STATE_EP_UNCONFTENTATIVE.number()).isEqualTo(66);
-    assertThat(ReturnSubtype.INVALID_STATE_EVD_ASYNC.number()).isEqualTo(79);
-    assertThat(ReturnSubtype.INVALID_STATE_SRQ_IN_USE.number()).isEqualTo(87);
-    assertThat(ReturnSubtype.PROTECTION_RDMA_WRITE.number()).isEqualTo(95);
-    assertThat(ReturnSubtype.INVALID_ADDRESS_MALFORMED.number()).isEqualTo(98);
-    assertThat(HandleType.CNO.number()).isEqualTo(9);
+    assertThat(Stream.of(ReturnType.values()).map(Enum::name))
+        .containsExactlyElementsOf(
+            names(
+                "SUCCESS ABORT CONN_QUAL_IN_USE INSUFFICIENT_RESOURCES INTERNAL_ERROR"
+                    + " INVALID_HANDLE INVALID_PARAMETER INVALID_STATE LENGTH_ERROR"
+                    + " MODEL_NOT_SUPPORTED PROVIDER_NOT_FOUND PRIVILEGES_VIOLATION"
+                    + " PROTECTION_VIOLATION QUEUE_EMPTY QUEUE_FULL TIMEOUT_EXPIRED"
+                    + " PROVIDER_ALREADY_REGISTERED PROVIDER_IN_USE INVALID_ADDRESS"
+                    + " INTERRUPTED_CALL CONN_QUAL_UNAVAILABLE RESERVED_LMR PORT_IN_USE"
+                    + " COMM_NOT_SUPPORTED EXTENSION_BASE NOT_IMPLEMENTED"));
+    assertThat(Stream.of(ReturnSubtype.values()).map(Enum::name))
+        .containsExactlyElementsOf(
+            names(
+                "NO_SUBTYPE SUB_INTERRUPTED",
+                "RESOURCE_: MEMORY DEVICE TEP TEVD PROTECTION_DOMAIN MEMORY_REGION ERROR_HANDLER"
+                    + " CREDITS SRQ",
+                "INVALID_HANDLE_: IA EP LMR RMR PZ PSP RSP CR CNO EVD_CR EVD_REQUEST EVD_RECV"
+                    + " EVD_CONN EVD_ASYNC SRQ CSP",
+                "INVALID_HANDLE: 1 2 3 4 5 6 7 8 9 10",
+                "INVALID_ARG: 1 2 3 4 5 6 7 8 9 10",
+                "INVALID_STATE_EP_: UNCONNECTED ACTCONNPENDING PASSCONNPENDING TENTCONNPENDING"
+                    + " CONNECTED DISCONNECTED RESERVED COMPLPENDING DISCPENDING PROVIDERCONTROL"
+                    + " NOTREADY RECV_WATERMARK PZ EVD_REQUEST EVD_RECV EVD_CONNECT UNCONFIGURED"
+                    + " UNCONFRESERVED UNCONFPASSIVE UNCONFTENTATIVE",
+                "INVALID_STATE_CNO_: IN_USE DEAD",
+                "INVALID_STATE_EVD_: OPEN ENABLED DISABLED WAITABLE UNWAITABLE IN_USE"
+                    + " CONFIG_NOTIFY CONFIG_SOLICITED CONFIG_THRESHOLD WAITER ASYNC",
+                "INVALID_STATE_: IA_IN_USE LMR_IN_USE LMR_FREE PZ_IN_USE PZ_FREE SRQ_OPERATIONAL"
+                    + " SRQ_ERROR SRQ_IN_USE",
+                "PRIVILEGES_: READ WRITE RDMA_READ RDMA_WRITE",
+                "PROTECTION_: READ WRITE RDMA_READ RDMA_WRITE",
+                "INVALID_ADDRESS_: UNSUPPORTED UNREACHABLE MALFORMED",
+                "NAME_NOT_REGISTERED MAJOR_NOT_FOUND MINOR_NOT_FOUND THREAD_SAFETY_NOT_FOUND"));
+    assertThat(Stream.of(HandleType.values()).map(Enum::name))
+        .containsExactlyElementsOf(names("CR EP EVD IA LMR PSP PZ RMR RSP CNO SRQ CSP"));
+  }
+
+  /** Names, each group with what they begin with before a colon. */
+  private static List<String> names(final String... groups) {
+    final List<String> names = new ArrayList<>();
+    for (final String group : groups) {
+      final int colon = group.indexOf(": ");
+      final String prefix = colon < 0 ? "" : group.substring(0, colon);
+      for (final String name : group.substring(colon < 0 ? 0 : colon + 2).split(" ", -1)) {
+        names.add(prefix + name);
+      }
+    }
+    return names;
   }
 
   @Test
