@@ -522,13 +522,13 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       throw Misuse.argument(
           4, rmr.name() + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
     }
-    checkFlags(DtoOperation.BIND_MW, flags, 8);
+    checkFlags(DtoOperation.BIND_MW, flags, 8, rmr);
     final Incarnation incarnation = now;
     incarnation.checkTakesBinds(rmr);
     final WorkQueue requests = incarnation.requests();
     requests.lock();
     try {
-      checkMayPost(incarnation, DtoOperation.BIND_MW);
+      checkMayPost(incarnation, rmr);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -652,15 +652,21 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
   }
 
-  private static void checkMayPost(final Incarnation incarnation, final DtoOperation operation) {
+  /** What is posted is an operation, or a window to be bound. */
+  private static void checkMayPost(final Incarnation incarnation, final Object what) {
     final EndpointState state = incarnation.connection().state();
     if (incarnation.requests().isSealed()
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {
-      throw incarnation.connection().wrongState("post of " + operation);
+      throw incarnation.connection().wrongState("post of " + what);
     }
   }
 
   private void checkFlags(final DtoOperation operation, final int flags, final int argument) {
+    checkFlags(operation, flags, argument, this);
+  }
+
+  private static void checkFlags(
+      final DtoOperation operation, final int flags, final int argument, final ObjectBase called) {
     final int legal =
         CompletionFlags.SUPPRESS
             | CompletionFlags.UNSIGNALLED
@@ -668,7 +674,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
             | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(
-          argument, name + ": completion flags " + flags + " are not legal for " + operation);
+          argument,
+          called.name() + ": completion flags " + flags + " are not legal for " + operation);
     }
   }
 

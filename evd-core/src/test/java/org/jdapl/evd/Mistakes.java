@@ -1182,8 +1182,8 @@ final class Mistakes {
             "E05",
             "a bind does not count as a request",
             "EndpointImpl.java",
-            "      checkMayPost(incarnation, DtoOperation.BIND_MW);\n      if (requests.isFull()) {",
-            "      checkMayPost(incarnation, DtoOperation.BIND_MW);\n      if (requests.isSealed()) {"),
+            "      checkMayPost(incarnation, rmr);\n      if (requests.isFull()) {",
+            "      checkMayPost(incarnation, rmr);\n      if (requests.isSealed()) {"),
         Mistake.of(
             "T02",
             "a bind that is swept stays open for its window",
