@@ -62,6 +62,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.DestructionScenarioTest",
           "org.jdapl.evd.CmScenarioTest",
           "org.jdapl.evd.DatScenarioTest",
+          "org.jdapl.evd.SimultaneousDisconnectTest",
           "org.jdapl.evd.StuckHandlerTest",
           "org.jdapl.evd.StuckVerbTest",
           "org.jdapl.evd.BoundsTest",
