@@ -66,7 +66,7 @@ final class ExplorerMistakes {
             "T02",
             "a request is delivered and reported",
             "Merger.java",
-            "    if (queue.isSwept()) {\n      sweep(queue, slot, entry);\n      return false;\n    }\n"
+            "    if (queue.isSwept()) {\n      sweep(endpoint, queue, slot, entry);\n      return false;\n    }\n"
                 + "    handOut(",
             "    if (queue.isSwept()) {\n"
                 + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
