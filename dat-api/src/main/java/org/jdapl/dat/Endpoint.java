@@ -438,7 +438,8 @@ public interface Endpoint extends DatObject {
    * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that
    *     was not delivered; exceptionally as {@link #reset} says, or if the endpoint is closed
    *     first: then the entries are in the report of the close. Where a handler or a call of the
-   *     provider is stuck it waits for that, whatever the bound.
+   *     provider is stuck it waits for that, whatever the bound. It completes on a thread of its
+   *     own, outside of all upcalls.
    * @throws DatException as {@link #reset}; INVALID_PARAMETER (INVALID_ARG1) if the bound is null
    *     or negative.
    */

@@ -10,6 +10,7 @@ import static org.jdapl.dat.Privilege.LOCAL_READ;
 import static org.jdapl.dat.Privilege.LOCAL_WRITE;
 import static org.jdapl.examples.guide.Bed.SIZE;
 
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -23,14 +24,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.Dat;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.InterfaceAdapter;
@@ -332,6 +336,76 @@ class GuideTest {
 
     assertThat(released).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L);
     assertThat(report.complete()).isTrue();
+  }
+
+  /** Connects again when a connection ended. */
+  private static final class Again implements EventHandler {
+    private final Endpoint endpoint;
+    private final InetAddress server;
+    private final long port;
+    private final Set<Long> open = new TreeSet<>();
+    private int retries = 2;
+
+    Again(final Endpoint endpoint, final InetAddress server, final long port) {
+      this.endpoint = endpoint;
+      this.server = server;
+      this.port = port;
+    }
+
+    private static boolean isEnd(final ConnectionEvent.Kind kind) {
+      return kind != ConnectionEvent.Kind.ESTABLISHED;
+    }
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      open.remove(event.cookie());
+    }
+
+    @Override
+    // tag::again[]
+    public void onConnection(final ConnectionEvent event) {
+      if (event.endpoint() == endpoint && isEnd(event.kind()) && retries-- > 0) {
+        endpoint
+            .resetAsync(Duration.ofSeconds(5)) // reset() would not wait in here
+            .thenAccept(
+                report -> {
+                  report.requests().forEach(request -> open.remove(request.cookie()));
+                  endpoint.connect(server, port, Duration.ofSeconds(1), null);
+                });
+      }
+    }
+    // end::again[]
+  }
+
+  @Test
+  void shouldConnectAgainFromAHandler() {
+    try (Bed bed = new Bed();
+        Evd evd = bed.adapter.createEvd(64, DTO, CONNECTION);
+        Endpoint active = bed.adapter.createEndpoint(bed.pz, evd, EndpointAttributes.defaults());
+        Evd requests = bed.adapter.createEvd(4, CONNECTION_REQUEST);
+        PublicServicePoint door = bed.adapter.createPsp(requests)) {
+      final AtomicInteger rejected = new AtomicInteger();
+      requests.upcall(
+          new EventHandler() {
+            @Override
+            public void onRequest(final ConnectionRequestEvent event) {
+              event.request().reject(null);
+              rejected.incrementAndGet();
+            }
+          });
+      final Again again = new Again(active, bed.adapter.address(), door.connQual());
+      for (long slot = 0; slot < 4; slot++) {
+        again.open.add(slot);
+        active.postReceive(bed.memory, slot * SIZE, SIZE, slot);
+      }
+      evd.upcall(again);
+      active.connect(bed.adapter.address(), door.connQual(), Duration.ofSeconds(1), null);
+
+      bed.until(() -> again.retries < 0);
+      assertThat(rejected).hasValue(3);
+      assertThat(active.state()).isEqualTo(EndpointState.DISCONNECTED);
+      assertThat(again.open).as("neither handed out nor reported").isEmpty();
+    }
   }
 
   private static EventHandler gather(final List<Object> payloads) {
