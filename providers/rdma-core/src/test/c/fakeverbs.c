@@ -255,7 +255,7 @@ EXPORT int ibv_query_device(UNUSED struct ibv_context *of, struct ibv_device_att
   attr->max_srq_wr = has.srqs ? 4096 : 0;
   attr->max_srq_sge = has.srqs ? 8 : 0;
   attr->max_mw = has.windows;
-  attr->device_cap_flags = has.windows_2 ? IBV_DEVICE_MEM_WINDOW_TYPE_2B : 0;
+  attr->device_cap_flags |= has.windows_2 ? IBV_DEVICE_MEM_WINDOW_TYPE_2B : 0;
   return 0;
 }
 

@@ -34,6 +34,7 @@ class InjectedErrorTest {
           "free_device_list",
           "get_device_name",
           "ack_cq_events",
+          "inc_rkey",
           "ack_async_event",
           "rdma_destroy_event_channel",
           "rdma_get_src_port",
