@@ -1,4 +1,7 @@
-/** Contract tests of the DAT API: extend its contracts and say where they run. */
+/**
+ * Contract tests of the DAT API, to extend, for writers of runtimes; and a check for leaks in the
+ * tests of consumers.
+ */
 module org.jdapl.tck {
   requires transitive org.jdapl.dat;
   requires transitive org.junit.jupiter.api;
@@ -7,4 +10,7 @@ module org.jdapl.tck {
   exports org.jdapl.tck;
 
   opens org.jdapl.tck;
+
+  provides org.junit.jupiter.api.extension.Extension with
+      org.jdapl.tck.LeakCheck;
 }

@@ -6,7 +6,10 @@ package org.jdapl.dat;
  */
 public interface AsyncEvent extends Event {
 
-  /** The kinds, with DAT's event numbers. */
+  /**
+   * The kinds, with DAT's event numbers. Those of shared receive queues have numbers of jDAPL: DAT
+   * tells them by a reason.
+   */
   enum Kind {
     /** An EVD had no room: a connection request was refused, or completions were lost. */
     EVD_OVERFLOW(0x08001),
@@ -20,7 +23,11 @@ public interface AsyncEvent extends Event {
     /** A time was over. */
     TIMED_OUT(0x08004),
     /** The provider failed or broke its contract. */
-    PROVIDER_INTERNAL_ERROR(0x08005);
+    PROVIDER_INTERNAL_ERROR(0x08005),
+    /** Fewer receives are left than asked for by {@link SharedReceiveQueue#lowWatermark}. */
+    SRQ_LOW_WATERMARK(0x08201),
+    /** A shared receive queue broke: no message takes a receive of it any more. */
+    SRQ_BROKEN(0x08202);
 
     private final int number;
 
@@ -29,7 +36,7 @@ public interface AsyncEvent extends Event {
     }
 
     /**
-     * DAT's number of this event.
+     * The number of this event.
      *
      * @return the number.
      */

@@ -32,6 +32,18 @@ public final class Dat {
     return Holder.RUNTIME.providers();
   }
 
+  /**
+   * What is open in this JVM, however it was opened, and where it was created. How much of that is
+   * known, the system property {@code jdapl.leakDetection} says: {@code off} is nothing; {@code
+   * sampled}, the default, all adapters and one of 64 objects on them; {@code every} all. May be
+   * called from any thread, at any time.
+   *
+   * @return an adapter before its objects, these in the order of their creation; a snapshot.
+   */
+  public static List<OpenObject> openObjects() {
+    return Holder.RUNTIME.openObjects();
+  }
+
   private static final class Holder {
     static final DatRuntime RUNTIME =
         ServiceLoader.load(DatRuntime.class).findFirst().orElseGet(Missing::new);
@@ -40,6 +52,11 @@ public final class Dat {
   private static final class Missing implements DatRuntime {
     @Override
     public List<String> providers() {
+      return List.of();
+    }
+
+    @Override
+    public List<OpenObject> openObjects() {
       return List.of();
     }
 

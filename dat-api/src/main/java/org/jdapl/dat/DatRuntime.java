@@ -23,4 +23,11 @@ public interface DatRuntime {
    * @throws DatException as {@link Dat#open} says.
    */
   InterfaceAdapter open(String name);
+
+  /**
+   * What is open; see {@link Dat#openObjects}.
+   *
+   * @return an adapter before its objects.
+   */
+  List<OpenObject> openObjects();
 }

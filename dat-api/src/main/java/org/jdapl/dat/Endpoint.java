@@ -95,9 +95,10 @@ public interface Endpoint extends DatObject {
    * @param cookie comes back in the completion.
    * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as the endpoint may
    *     have: nothing was posted, post again after a completion.
-   * @throws DatException INVALID_STATE when it is closed; INVALID_HANDLE if the region is closed;
-   *     LENGTH_ERROR if the segment is not inside the region; PROTECTION_VIOLATION if the region is
-   *     of another zone; PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
+   * @throws DatException INVALID_STATE when it is closed, or takes its receives from a shared
+   *     receive queue; INVALID_HANDLE if the region is closed; LENGTH_ERROR if the segment is not
+   *     inside the region; PROTECTION_VIOLATION if the region is of another zone;
+   *     PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
    */
   Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
 
@@ -204,8 +205,9 @@ public interface Endpoint extends DatObject {
    * Closes the endpoint; never waits. From now on posts are INVALID_STATE.
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
-   *     If a handler that is stuck keeps one of its EVDs, the report comes half a second later,
-   *     empty and not {@link DrainReport#complete}.
+   *     When it is closed twice, the bound that is over first counts. If a handler that is stuck
+   *     keeps one of its EVDs, the report comes half a second later, empty and not {@link
+   *     DrainReport#complete}.
    * @return completes when no event of this endpoint will be delivered any more; with an entry for
    *     each accepted post that was not delivered. Closing twice gives the same.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative.

@@ -15,6 +15,7 @@ package org.jdapl.dat;
  * @param receiveFlags which receives tell the consumer of themselves (recv_completion_flags):
  *     {@link CompletionFlags#DEFAULT} for all, or {@link CompletionFlags#SOLICITED_WAIT}; see
  *     {@link #withReceiveFlags}.
+ * @param bounds how long it waits for its transport.
  */
 public record EndpointAttributes(
     int maxReceiveDtos,
@@ -25,7 +26,8 @@ public record EndpointAttributes(
     int rdmaReadsOut,
     int retryCount,
     int rnrRetryCount,
-    int receiveFlags) {
+    int receiveFlags,
+    Bounds bounds) {
 
   /**
    * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, and 6
@@ -34,7 +36,8 @@ public record EndpointAttributes(
    * @return the defaults.
    */
   public static EndpointAttributes defaults() {
-    return new EndpointAttributes(16, 16, 1, 1, 4, 4, 7, 6, CompletionFlags.DEFAULT);
+    return new EndpointAttributes(
+        16, 16, 1, 1, 4, 4, 7, 6, CompletionFlags.DEFAULT, Bounds.defaults());
   }
 
   /**
@@ -54,7 +57,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
-        receiveFlags);
+        receiveFlags,
+        bounds);
   }
 
   /**
@@ -74,7 +78,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
-        receiveFlags);
+        receiveFlags,
+        bounds);
   }
 
   /**
@@ -94,7 +99,8 @@ public record EndpointAttributes(
         out,
         retryCount,
         rnrRetryCount,
-        receiveFlags);
+        receiveFlags,
+        bounds);
   }
 
   /**
@@ -114,7 +120,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retries,
         rnrRetries,
-        receiveFlags);
+        receiveFlags,
+        bounds);
   }
 
   /**
@@ -142,6 +149,27 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
-        flags);
+        flags,
+        bounds);
+  }
+
+  /**
+   * The same with other bounds.
+   *
+   * @param other how long it waits for its transport; each above 0.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withBounds(final Bounds other) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        maxReceiveIov,
+        maxRequestIov,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retryCount,
+        rnrRetryCount,
+        receiveFlags,
+        other);
   }
 }

@@ -5,20 +5,25 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What the open EVDs of an interface adapter counted, and the dispatchers that serve them. {@link
- * #toString} is made to be printed.
+ * What is open on an interface adapter, what its open EVDs counted, and the dispatchers that serve
+ * them. {@link #toString} is made to be printed.
  *
  * @param ia the name of the adapter.
+ * @param open how many objects are open.
  * @param dispatchers the dispatchers; adapters may share them.
  * @param evds the EVDs, the adapter's own async EVD last.
  */
 public record IaStatistics(
-    String ia, List<DispatcherStatistics> dispatchers, List<EvdStatistics> evds) {
+    String ia,
+    ObjectCounts open,
+    List<DispatcherStatistics> dispatchers,
+    List<EvdStatistics> evds) {
 
   /**
    * Makes the lists unmodifiable.
    *
    * @param ia the name of the adapter.
+   * @param open how many objects are open.
    * @param dispatchers the dispatchers.
    * @param evds the EVDs.
    */
@@ -34,7 +39,8 @@ public record IaStatistics(
    */
   @Override
   public String toString() {
-    return Stream.concat(dispatchers.stream(), evds.stream())
+    return Stream.of(Stream.of(open), dispatchers.stream(), evds.stream())
+        .flatMap(lines -> lines)
         .map(line -> "  " + line)
         .collect(Collectors.joining("\n", ia + ":\n", ""));
   }

@@ -101,6 +101,44 @@ public interface InterfaceAdapter extends DatObject {
       EndpointAttributes attributes);
 
   /**
+   * Creates an endpoint that takes its receives from a shared receive queue
+   * (dat_ep_create_with_srq); else as {@link #createEndpoint(ProtectionZone, Evd, Evd, Evd,
+   * EndpointAttributes)}. The first endpoint of the queue at a receive EVD reserves room there for
+   * all receives of the queue, the others none.
+   *
+   * @param pz the zone whose memory it may use; that of the queue.
+   * @param receiveEvd gets completions of receives; must take DTO.
+   * @param requestEvd gets completions of all else; must take DTO.
+   * @param connectEvd gets what happens to the connection; must take CONNECTION.
+   * @param srq where its receives are posted.
+   * @param attributes its sizes; those of receives are the queue's.
+   * @return the endpoint, UNCONNECTED.
+   * @throws DatException as the other one; INVALID_HANDLE (SRQ) if the queue is closed or of
+   *     another adapter, (PZ) if it is of another zone.
+   */
+  Endpoint createEndpoint(
+      ProtectionZone pz,
+      Evd receiveEvd,
+      Evd requestEvd,
+      Evd connectEvd,
+      SharedReceiveQueue srq,
+      EndpointAttributes attributes);
+
+  /**
+   * Creates a shared receive queue (dat_srq_create). It is empty, and has no low watermark.
+   *
+   * @param pz the zone whose memory it may use.
+   * @param maxReceives receives that may be open at once, at least 1.
+   * @param maxIov segments of a receive, at least 1.
+   * @return the queue.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG2, INVALID_ARG3) if a size is below 1;
+   *     INSUFFICIENT_RESOURCES (RESOURCE_SRQ) if it is more than the provider has room for;
+   *     MODEL_NOT_SUPPORTED if the device has no shared receive queues; INVALID_HANDLE (PZ) if the
+   *     zone is closed or of another adapter.
+   */
+  SharedReceiveQueue createSrq(ProtectionZone pz, int maxReceives, int maxIov);
+
+  /**
    * Creates an endpoint that uses one EVD for everything; else as {@link
    * #createEndpoint(ProtectionZone, Evd, Evd, Evd, EndpointAttributes)}.
    *
@@ -129,8 +167,8 @@ public interface InterfaceAdapter extends DatObject {
   PublicServicePoint createPsp(long connQual, Evd evd);
 
   /**
-   * What the adapter's open EVDs and their dispatchers counted so far. May be called at any time,
-   * in every state, and stops nothing.
+   * How many objects are open, and what the adapter's open EVDs and their dispatchers counted so
+   * far. May be called at any time, in every state, and stops nothing.
    *
    * @return a snapshot, made to be printed.
    */
@@ -140,14 +178,17 @@ public interface InterfaceAdapter extends DatObject {
    * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
    *
    * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open;
-   *     the message names them.
+   *     the message names them, and where they were created if that is known, see {@link
+   *     Dat#openObjects}.
    */
   @Override
   void close();
 
   /**
    * Closes the adapter and everything on it (dat_ia_close with DAT_CLOSE_ABRUPT_FLAG). It cannot
-   * fail. Inside an upcall it does not wait, but the closing goes on.
+   * fail. Inside an upcall it does not wait, but the closing goes on. What is open is logged, with
+   * where it was created if that is known; not if leak detection is off, see {@link
+   * Dat#openObjects}.
    *
    * @param bound how long it may take at most; what is stuck then is left and reported.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative; ABORT

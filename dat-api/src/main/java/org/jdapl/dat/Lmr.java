@@ -37,8 +37,8 @@ public interface Lmr extends DatObject {
   /**
    * Ends the registration (dat_lmr_free).
    *
-   * @throws DatException INVALID_STATE (LMR_IN_USE) while a posted request of an endpoint uses it;
-   *     close the endpoint or wait for the completion, then close again.
+   * @throws DatException INVALID_STATE (LMR_IN_USE) while a posted request of an endpoint or a
+   *     shared receive queue uses it; close that or wait for the completion, then close again.
    */
   @Override
   void close();

@@ -21,7 +21,8 @@ public interface ProtectionZone extends DatObject {
   /**
    * Closes the zone (dat_pz_free).
    *
-   * @throws DatException INVALID_STATE (PZ_IN_USE) while endpoints or regions belong to it.
+   * @throws DatException INVALID_STATE (PZ_IN_USE) while endpoints, shared receive queues or
+   *     regions belong to it.
    */
   @Override
   void close();

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jdapl.dat.Bounds;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
@@ -30,10 +31,7 @@ import org.jdapl.verbs.VerbsException;
  */
 final class Connection implements CmHandler {
 
-  private static final Duration GRACE = Duration.ofSeconds(2);
-  private static final Duration GATE_BOUND = Duration.ofSeconds(2);
-  private static final Duration ESTABLISH_BOUND = Duration.ofSeconds(2);
-  private static final Duration ACCEPT_BOUND = Duration.ofSeconds(5);
+  private static final int NO_MORE = Integer.MIN_VALUE / 2;
 
   private final EndpointImpl endpoint;
   private final EvdImpl evd;
@@ -41,7 +39,10 @@ final class Connection implements CmHandler {
   private final EndpointMachine machine = new EndpointMachine();
 
   private volatile CmId cmId;
+
+  /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
   private volatile boolean passive;
   private volatile boolean broken;
   private volatile ConnectionEventImpl establishedEvent;
@@ -64,6 +65,10 @@ final class Connection implements CmHandler {
 
   EndpointState state() {
     return machine.state();
+  }
+
+  private Bounds bounds() {
+    return attributes.bounds();
   }
 
   /** Whether an EVD gets the events of this connection. */
@@ -128,7 +133,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    schedule(ACCEPT_BOUND, () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+    schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
   private void answer(final CrImpl request, final CmParameters parameters) {
@@ -207,7 +212,7 @@ final class Connection implements CmHandler {
       if (!isMarked()) {
         endByConsumer(Trigger.END);
       } else {
-        schedule(GRACE, () -> endByConsumer(Trigger.END));
+        schedule(bounds().disconnect(), () -> endByConsumer(Trigger.END));
       }
     }
   }
@@ -277,7 +282,7 @@ final class Connection implements CmHandler {
       establishedEvent = event;
       evd.offer(event);
     } else if (isOver()) {
-      endpoint.ia().reaper().execute(this::hangUp); // too late: the peer must not stay connected
+      later(this::hangUp); // too late: the peer must not stay connected
     }
   }
 
@@ -332,18 +337,41 @@ final class Connection implements CmHandler {
       offerEnd(new ConnectionEventImpl(endpoint, kind, PrivateData.NONE));
     }
     exit();
+    endpoint.onLastReceiveTaken(); // nobody will say so
   }
 
   private void offerEnd(final ConnectionEventImpl event) {
     endEvent = event;
     evd.offer(event);
-    endpoint.ia().reaper().execute(this::flush);
+    later(this::hangUp); // of its own: if it is stuck, the queue pair is stopped all the same
+    later(this::flush);
   }
 
   /** A completion or an async error says that the connection does not stand any more. */
   void onBroken() {
     broken = true;
     end(ConnectionEvent.Kind.BROKEN);
+  }
+
+  /**
+   * A request was flushed, so the connection does not stand any more. DISCONNECTED mostly says why;
+   * over iWARP it may never come.
+   */
+  void onFlushed() {
+    if (isUp()) {
+      schedule(
+          bounds().order(),
+          () -> {
+            if (isUp()) {
+              onBroken();
+            }
+          });
+    }
+  }
+
+  private boolean isUp() {
+    final EndpointState state = machine.state();
+    return state == EndpointState.CONNECTED || state == EndpointState.DISCONNECT_PENDING;
   }
 
   /**
@@ -356,8 +384,12 @@ final class Connection implements CmHandler {
         : event;
   }
 
-  /** A message came before the connection was known to stand: tell the connection manager. */
-  void notifyEstablished() {
+  /** A message came before the connection was known to stand: tells the connection manager. */
+  void onMessage() {
+    later(this::notifyEstablished);
+  }
+
+  private void notifyEstablished() {
     final CmId id = cmId;
     if (id != null && machine.state() != EndpointState.CLOSED) {
       try {
@@ -391,15 +423,15 @@ final class Connection implements CmHandler {
    * @return the event; null if the completion must wait.
    */
   ConnectionEventImpl establishEarly() {
-    if (!passive && !establishBound && machine.state() != EndpointState.CLOSED) {
+    if (!passive && !establishBound && !isOver()) { // else the answer does not count any more
       if (heldBack.isEmpty()) {
-        schedule(ESTABLISH_BOUND, () -> evd.control(this::establishBound));
+        schedule(bounds().order(), () -> evd.control(this::establishBound));
       }
       return null;
     }
     final ConnectionEventImpl waiting = establishedEvent;
     if (machine.move(Trigger.ESTABLISH) != null) {
-      notifyEstablished();
+      onMessage();
     }
     established = true;
     return waiting != null
@@ -436,7 +468,7 @@ final class Connection implements CmHandler {
     }
     if (!gateTimed) {
       gateTimed = true;
-      schedule(GATE_BOUND, () -> evd.control(this::gateBound));
+      schedule(bounds().order(), () -> evd.control(this::gateBound));
     }
     if (!heldBack.isEmpty()) {
       unhold();
@@ -488,15 +520,10 @@ final class Connection implements CmHandler {
         && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
   }
 
-  /**
-   * The connection is over: everything open completes, and a marker says when. By the reaper, so
-   * that neither a turn nor a provider's upcall makes provider calls for it.
-   */
+  /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
-    enter();
-    hangUp();
     try {
-      endpoint.qp().modifyToError();
+      endpoint.drain().stop();
       if (endpoint.receives().postMarker(endpoint.qp(), false) != 0
           || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
         evd.control(this::openGate);
@@ -504,8 +531,6 @@ final class Connection implements CmHandler {
     } catch (final RuntimeException | Error e) {
       evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
       evd.control(this::openGate);
-    } finally {
-      exit();
     }
   }
 
@@ -605,6 +630,27 @@ final class Connection implements CmHandler {
     into.add(event);
   }
 
+  /**
+   * Has the reaper call the provider, so that neither a turn nor a provider's upcall does. Such a
+   * call may block. After {@link #endCalls} none is made.
+   */
+  void later(final Runnable call) {
+    if (inProgress.incrementAndGet() <= 0) {
+      return;
+    }
+    endpoint
+        .ia()
+        .reaper()
+        .execute(
+            () -> {
+              try {
+                call.run();
+              } finally {
+                exit();
+              }
+            });
+  }
+
   /** Something that may call the provider, or put an event into the lane, begins. */
   private void enter() {
     inProgress.incrementAndGet();
@@ -616,12 +662,21 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** Whether a call into the connection manager, or an event, is in progress. */
+  /** Whether a call of the provider, or an event, is in progress. */
   boolean isBusy() {
     return inProgress.get() > 0;
   }
 
-  /** Destroys the id. */
+  /**
+   * Ends all calls of the provider.
+   *
+   * @return false if one is in progress, and then nothing ended.
+   */
+  boolean endCalls() {
+    return inProgress.compareAndSet(0, NO_MORE);
+  }
+
+  /** Destroys the id. By the reaper. */
   void release() {
     final CmId id = cmId;
     if (id != null) {

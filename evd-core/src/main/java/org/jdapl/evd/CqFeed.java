@@ -43,6 +43,7 @@ final class CqFeed implements CqHandler {
   private CompletionQueue cq;
   private Mode mode = Mode.REARM;
   private long delay = FIRST_DELAY;
+  private boolean wakes;
   private int empties;
   private int inARow;
   private boolean due;
@@ -116,6 +117,13 @@ final class CqFeed implements CqHandler {
   /** Whether it must be polled before the EVD may go idle. */
   boolean hasMore() {
     return mode == Mode.REARM || mode == Mode.PLAIN;
+  }
+
+  /**
+   * Whether it is not polled now because it failed, or said that there is something and gave none.
+   */
+  boolean isPaused() {
+    return mode == Mode.WAITING;
   }
 
   /**
@@ -237,11 +245,15 @@ final class CqFeed implements CqHandler {
   private void pause() {
     mode = Mode.WAITING;
     muted = true;
-    evd.ia().reaper().schedule(delay, () -> evd.control(this::wake));
-    delay = Math.min(2 * delay, LAST_DELAY);
+    if (!wakes) { // else each poll at once that fails would add polls for ever
+      wakes = true;
+      evd.ia().reaper().schedule(delay, () -> evd.control(this::wake));
+      delay = Math.min(2 * delay, LAST_DELAY);
+    }
   }
 
   private void wake() {
+    wakes = false;
     due = true;
     evd.signalCq();
   }

@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
  * Gives back all that an adapter has of its device: first what brings news, and the connections;
  * then memory and queues; the device last. So ends an adapter that is closed abruptly, and so does
  * it let go of a device that is lost, by itself. What does not end in its time is left behind.
+ *
+ * <p>Each call of the provider is a task of the reaper, so that one that does not return holds up
+ * none but those that need its end.
  */
 final class DeviceRelease {
 
@@ -20,9 +23,9 @@ final class DeviceRelease {
 
   /**
    * How a bound is divided: for what is being created, for the endpoints, for what they left behind
-   * in their turns, for the EVDs.
+   * in their turns, for the EVDs, for the device.
    */
-  static final int PARTS = 4;
+  static final int PARTS = 5;
 
   private final IaImpl ia;
   private final List<DatObject> objects;
@@ -34,7 +37,7 @@ final class DeviceRelease {
    * @param objects those of the adapter.
    * @param bound how long it may take.
    * @param lost whether the device is lost: then EVDs and CNOs stay, without it.
-   * @param last closes the device; by the reaper.
+   * @param last ends it; a task of the reaper.
    */
   DeviceRelease(
       final IaImpl ia,
@@ -53,7 +56,7 @@ final class DeviceRelease {
     final List<CompletableFuture<?>> drains = new ArrayList<>();
     for (final DatObject object : objects) {
       if (object instanceof PspImpl || object instanceof CrImpl) {
-        tolerate(object::close);
+        call(object::close);
       } else if (object instanceof EndpointImpl endpoint) {
         if (lost) {
           endpoint.connection().onDeviceLost();
@@ -66,16 +69,19 @@ final class DeviceRelease {
 
   private void releaseQueues() {
     for (final DatObject object : objects) {
+      if (object instanceof SrqImpl srq) {
+        call(srq::closeAbruptly);
+      }
+    }
+    for (final DatObject object : objects) {
       if (object instanceof LmrImpl lmr) {
-        tolerate(lmr::closeAbruptly);
+        callOrLeave(lmr::closeAbruptly);
       }
     }
     final List<CompletableFuture<?>> ends = new ArrayList<>();
     for (final DatObject object : objects) {
       if (object instanceof PzImpl) {
-        if (!tolerate(object::close)) {
-          ia.destroyLater(object::close);
-        }
+        callOrLeave(object::close);
       } else if (object instanceof CnoImpl cno) {
         tolerate(lost ? cno::onDeviceLost : cno::closeAbruptly);
       } else if (object instanceof EvdImpl evd) {
@@ -100,13 +106,28 @@ final class DeviceRelease {
     ia.reaper().schedule(part.multipliedBy(parts), done, step);
   }
 
-  private boolean tolerate(final Runnable call) {
+  private void call(final Runnable call) {
+    ia.reaper().execute(() -> tolerate(call));
+  }
+
+  /** What cannot be destroyed because something uses it is destroyed later. */
+  private void callOrLeave(final Runnable destroy) {
+    call(
+        () -> {
+          try {
+            destroy.run();
+          } catch (final RuntimeException | Error e) {
+            ia.destroyLater(destroy);
+            throw e;
+          }
+        });
+  }
+
+  private void tolerate(final Runnable call) {
     try {
       call.run();
-      return true;
     } catch (final RuntimeException | Error e) {
       LOGGER.error("{}: letting go of the device goes on after {}", ia.name(), e.toString(), e);
-      return false;
     }
   }
 }

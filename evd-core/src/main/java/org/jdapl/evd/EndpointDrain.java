@@ -21,6 +21,7 @@ final class EndpointDrain {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Endpoint.class);
   private static final Duration RETRY = Duration.ofMillis(1);
+  private static final Duration LATE_RETRY = Duration.ofMillis(100);
 
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
@@ -39,22 +40,33 @@ final class EndpointDrain {
   /** The bound is over: nothing is waited for. */
   private volatile boolean late;
 
+  /** All is accounted for: what is left to do is to destroy. */
+  private volatile boolean accounted;
+
+  private volatile boolean stopped;
+
+  /** Of the reaper: a call ends soon, or is stuck. */
+  private Duration retry = RETRY;
+
   EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
   }
 
-  /** Begins, unless it began already. */
+  /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
     final EndpointState before = connection.close();
+    endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = before != EndpointState.UNCONNECTED;
       partsOpen.set(endpoint.evds().size());
-      postMarkers();
+      endpoint.receives().seal();
+      endpoint.requests().seal();
+      connection.later(connection::hangUp);
+      connection.later(this::postMarkers);
       for (final EvdImpl evd : endpoint.evds()) {
         evd.drainOf(this);
       }
-      endpoint.ia().reaper().schedule(bound, closed, this::force);
     }
     return closed;
   }
@@ -65,9 +77,8 @@ final class EndpointDrain {
   }
 
   private void postMarkers() {
-    connection.hangUp();
     try {
-      endpoint.qp().modifyToError();
+      stop();
       if (endpoint.receives().postMarker(endpoint.qp(), true) == 0
           && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
         return;
@@ -75,18 +86,33 @@ final class EndpointDrain {
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
     }
-    endpoint.receives().seal();
-    endpoint.requests().seal();
+    abandon();
+  }
+
+  /** Moves the queue pair to the error state, in which it reaches no memory. */
+  void stop() {
+    endpoint.qp().modifyToError();
+    stopped = true;
+  }
+
+  boolean isStopped() {
+    return stopped;
+  }
+
+  /** No marker comes, or not in time. */
+  private void abandon() {
     abandoned = true;
+    for (final EvdImpl evd : endpoint.evds()) {
+      evd.control(evd.merger()::resumeAll);
+    }
   }
 
   private void force() {
-    if (!closed.isDone()) {
-      abandoned = true;
-      late = true;
-      for (final EvdImpl evd : endpoint.evds()) {
-        evd.control(evd.merger()::resumeAll);
-      }
+    late = true;
+    if (accounted) {
+      report();
+    } else {
+      abandon();
       endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);
     }
   }
@@ -95,7 +121,7 @@ final class EndpointDrain {
   private void giveUp() {
     if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
       LOGGER.error(
-          "{}: its close is over its bound: a handler of one of {} is stuck",
+          "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           endpoint,
           endpoint.evds());
     }
@@ -112,8 +138,10 @@ final class EndpointDrain {
     if (!isDrained(evd) && !taken) {
       evd.merger().sweep(endpoint);
       if (abandoned) {
-        abandon(endpoint.receives(), evd);
-        abandon(endpoint.requests(), evd);
+        if (!giveUp(endpoint.receives(), evd) || !giveUp(endpoint.requests(), evd)) {
+          final Duration delay = late ? LATE_RETRY : RETRY;
+          endpoint.ia().reaper().schedule(delay, () -> evd.control(() -> {}));
+        }
       }
     }
     if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
@@ -129,7 +157,7 @@ final class EndpointDrain {
       }
     }
     if (partsOpen.decrementAndGet() == 0) {
-      endpoint.ia().reaper().execute(this::finish);
+      endpoint.ia().reaper().execute(this::account);
     }
     return true;
   }
@@ -142,10 +170,8 @@ final class EndpointDrain {
     return endpoint.evdOf(queue) != evd || queue.isDrained();
   }
 
-  private void abandon(final WorkQueue queue, final EvdImpl evd) {
-    if (!isDrained(queue, evd)) {
-      queue.abandon();
-    }
+  private boolean giveUp(final WorkQueue queue, final EvdImpl evd) {
+    return isDrained(queue, evd) || queue.abandon();
   }
 
   /**
@@ -166,26 +192,58 @@ final class EndpointDrain {
   }
 
   /** All parts are done. By the reaper. */
-  private void finish() {
+  private void account() {
     endpoint.asyncSlot().withdraw(droppedEvents);
-    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {
-      if (late) {
-        report(); // what a call that does not return can reach is not destroyed before it returns
+    accounted = endpoint.srq() == null; // else see forgetNumber
+    destroy();
+  }
+
+  /** What a call that does not return can reach is not destroyed before it returns. */
+  private void destroy() {
+    if ((upcalls.get() > 0 && !late) || !connection.endCalls()) {
+      if (late && accounted) {
+        report();
       }
-      endpoint.ia().reaper().schedule(RETRY, this::finish);
+      final Reaper reaper = endpoint.ia().reaper();
+      reaper.schedule(retry, () -> reaper.execute(this::destroy));
+      retry = retry.compareTo(LATE_RETRY) < 0 ? retry.multipliedBy(2) : LATE_RETRY;
       return;
     }
-    tolerate(endpoint.qp()::close);
-    tolerate(connection::release);
+    destroy(endpoint.qp()::close);
+    destroy(connection::release);
+    if (endpoint.srq() == null) {
+      conclude();
+    } else {
+      endpoint.receiveEvd().control(this::forgetNumber);
+    }
+  }
+
+  /**
+   * The number of its queue pair, by which completions on a shared receive queue are known, may be
+   * another's soon: what is left under that number is taken out before. In a turn.
+   */
+  private void forgetNumber() {
+    final EvdImpl evd = endpoint.receiveEvd();
+    final Merger merger = evd.merger();
+    if (merger.pass(endpoint.receiveFeed()) || late) {
+      merger.sweep(endpoint);
+      endpoint.ia().reaper().execute(this::conclude);
+    } else {
+      endpoint.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
+    }
+  }
+
+  private void conclude() {
     endpoint.release();
     report();
   }
 
-  private void tolerate(final Runnable call) {
+  private void destroy(final Runnable close) {
     try {
-      call.run();
+      close.run();
     } catch (final RuntimeException | Error e) {
       endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint, "failed: " + e, e);
+      endpoint.ia().destroyLater(close);
     }
   }
 

@@ -3,11 +3,12 @@ package org.jdapl.evd;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.jdapl.dat.CompletionFlags;
-import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
@@ -17,20 +18,18 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
-import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 
 /**
  * An endpoint: two work queues on a queue pair, a {@link Connection}, and an {@link EndpointDrain}.
  */
-final class EndpointImpl implements Endpoint {
+final class EndpointImpl implements Endpoint, EndpointTable.Owner {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
@@ -40,6 +39,7 @@ final class EndpointImpl implements Endpoint {
   private final EvdImpl receiveEvd;
   private final EvdImpl requestEvd;
   private final EvdImpl connectEvd;
+  private final SrqImpl srq;
   private final EndpointAttributes attributes;
   private final long tag;
   private final WorkQueue receives;
@@ -50,6 +50,7 @@ final class EndpointImpl implements Endpoint {
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private CqFeed receiveFeed;
   private CqFeed requestFeed;
+  private int qpNumber;
   private QueuePair qp;
 
   EndpointImpl(
@@ -59,6 +60,7 @@ final class EndpointImpl implements Endpoint {
       final EvdImpl receiveEvd,
       final EvdImpl requestEvd,
       final EvdImpl connectEvd,
+      final SrqImpl srq,
       final EndpointAttributes attributes,
       final long tag) {
     this.name = name;
@@ -67,15 +69,20 @@ final class EndpointImpl implements Endpoint {
     this.receiveEvd = receiveEvd;
     this.requestEvd = requestEvd;
     this.connectEvd = connectEvd;
+    this.srq = srq;
     this.attributes = attributes;
     this.tag = tag;
+    final SharedReceives shared =
+        srq == null ? null : new SharedReceives(this, receiveEvd, srq, tag);
     receives =
-        new WorkQueue(
-            false,
-            receiveEvd.counters(),
-            tag,
-            attributes.maxReceiveDtos(),
-            attributes.maxReceiveIov());
+        srq != null
+            ? shared
+            : new WorkQueue(
+                false,
+                receiveEvd.counters(),
+                tag,
+                attributes.maxReceiveDtos(),
+                attributes.maxReceiveIov());
     requests =
         new WorkQueue(
             true,
@@ -83,6 +90,7 @@ final class EndpointImpl implements Endpoint {
             tag,
             attributes.maxRequestDtos(),
             attributes.maxRequestIov());
+    requests.tell(shared);
     connection = new Connection(this, connectEvd, attributes);
     drain = new EndpointDrain(this, connection);
     evds.add(receiveEvd);
@@ -100,7 +108,13 @@ final class EndpointImpl implements Endpoint {
       receiveEvd.addUser(this, attributes.receiveFlags() == CompletionFlags.SOLICITED_WAIT);
       requestEvd.addUser(this, false);
       connectEvd.addUser(this, false);
-      ofReceives = receiveEvd.reserveRoom(attributes.maxReceiveDtos());
+      if (srq != null) {
+        srq.addUser(this);
+      }
+      ofReceives =
+          srq != null
+              ? srq.reserveRoom(receiveEvd)
+              : receiveEvd.reserveRoom(attributes.maxReceiveDtos());
       ofRequests = requestEvd.reserveRoom(attributes.maxRequestDtos());
       qp = createQp(ofReceives, ofRequests);
       opened = true;
@@ -116,19 +130,39 @@ final class EndpointImpl implements Endpoint {
     requestFeed = ofRequests;
   }
 
+  /**
+   * On a shared receive queue, completions are told apart by the number of their queue pair: one
+   * with a number of which some may be left is not used, but kept until there is another.
+   */
   private QueuePair createQp(final CqFeed ofReceives, final CqFeed ofRequests) {
-    return ia.device()
-        .createQp(
-            new QpAttributes(
-                pz.pd(),
-                ofRequests.cq(),
-                ofReceives.cq(),
-                null,
-                attributes.maxRequestDtos() + WorkQueue.MARKERS,
-                attributes.maxReceiveDtos() + WorkQueue.MARKERS,
-                attributes.maxRequestIov(),
-                attributes.maxReceiveIov(),
-                0));
+    final QpAttributes wanted =
+        new QpAttributes(
+            pz.pd(),
+            ofRequests.cq(),
+            ofReceives.cq(),
+            srq == null ? null : srq.queue(),
+            attributes.maxRequestDtos() + WorkQueue.MARKERS,
+            srq == null ? attributes.maxReceiveDtos() + WorkQueue.MARKERS : 0,
+            attributes.maxRequestIov(),
+            srq == null ? attributes.maxReceiveIov() : 0,
+            0);
+    final List<QueuePair> kept = new ArrayList<>(0);
+    try {
+      QueuePair created = ia.device().createQp(wanted);
+      while (srq != null && !srq.addNumber(this, created.number())) {
+        kept.add(created);
+        created = ia.device().createQp(wanted);
+      }
+      return created;
+    } finally {
+      for (final QueuePair unused : kept) {
+        try {
+          unused.close();
+        } catch (final VerbsException e) {
+          ia.destroyLater(unused::close);
+        }
+      }
+    }
   }
 
   /** It is closed: gives back what it took. */
@@ -140,7 +174,9 @@ final class EndpointImpl implements Endpoint {
 
   /** Gives back what {@link #open} took; a feed is null where nothing was reserved. */
   private void release(final CqFeed ofReceives, final CqFeed ofRequests) {
-    if (ofReceives != null) {
+    if (ofReceives != null && srq != null) {
+      srq.releaseRoom(receiveEvd);
+    } else if (ofReceives != null) {
       ofReceives.giveRoom(attributes.maxReceiveDtos() + WorkQueue.MARKERS);
       receiveEvd.releaseRoom(attributes.maxReceiveDtos());
     }
@@ -151,11 +187,48 @@ final class EndpointImpl implements Endpoint {
     for (final EvdImpl evd : evds) {
       evd.removeUser(this);
     }
+    if (srq != null) {
+      srq.removeUser(this);
+    }
     pz.removeUser(this);
   }
 
-  long tag() {
+  EndpointAttributes attributes() {
+    return attributes;
+  }
+
+  @Override
+  public long tag() {
     return tag;
+  }
+
+  /** Its shared receive queue, or null. */
+  SrqImpl srq() {
+    return srq;
+  }
+
+  /** The number of its queue pair, if it is on a shared receive queue. */
+  int qpNumber() {
+    return qpNumber;
+  }
+
+  void qpNumber(final int number) {
+    qpNumber = number;
+  }
+
+  CqFeed receiveFeed() {
+    return receiveFeed;
+  }
+
+  EvdImpl receiveEvd() {
+    return receiveEvd;
+  }
+
+  /** Its queue pair, in the error state, has taken its last receive of a shared queue. */
+  void onLastReceiveTaken() {
+    if (receives instanceof SharedReceives shared) {
+      shared.onLastTaken();
+    }
   }
 
   IaImpl ia() {
@@ -361,7 +434,7 @@ final class EndpointImpl implements Endpoint {
       }
       final SendRequest send = requests.sendRequest();
       final Segments list = segments == null ? requests.single(lmr, offset, length) : segments;
-      final long total = use(list, requests, send, attributes.maxRequestIov(), need);
+      final long total = requests.use(pz, list, send, need, name);
       send.opcode = opcode(operation);
       send.solicited = (flags & CompletionFlags.SOLICITED_WAIT) != 0;
       send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
@@ -399,6 +472,11 @@ final class EndpointImpl implements Endpoint {
       final Segments segments,
       final long cookie,
       final Object context) {
+    if (srq != null) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".postReceive: it takes its receives from " + srq + "; post there");
+    }
     receives.lock();
     try {
       if (receives.isSealed()) {
@@ -409,8 +487,7 @@ final class EndpointImpl implements Endpoint {
       }
       final RecvRequest receive = receives.receiveRequest();
       final Segments list = segments == null ? receives.single(lmr, offset, length) : segments;
-      final long total =
-          use(list, receives, receive, attributes.maxReceiveIov(), Privilege.LOCAL_WRITE);
+      final long total = receives.use(pz, list, receive, Privilege.LOCAL_WRITE, name);
       return outcome(receives.postReceive(qp, total, cookie, context), DtoOperation.RECEIVE);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
@@ -441,51 +518,6 @@ final class EndpointImpl implements Endpoint {
 
   private static int flagsArgument(final DtoOperation operation) {
     return operation == DtoOperation.SEND ? 4 : 6;
-  }
-
-  /**
-   * Checks segments and puts them into a request.
-   *
-   * @return bytes in all.
-   */
-  private long use(
-      final Segments segments,
-      final WorkQueue queue,
-      final SgeList into,
-      final int most,
-      final Privilege need) {
-    final int count = segments.count();
-    if (count > most) {
-      throw Misuse.argument(
-          1, name + ": " + count + " segments are more than the " + most + " of its attributes");
-    }
-    into.clearSge();
-    queue.useNothing();
-    long total = 0;
-    for (int i = 0; i < count; i++) {
-      if (!(segments.lmr(i) instanceof LmrImpl region)) {
-        throw Misuse.handle(
-            ReturnSubtype.INVALID_HANDLE_LMR, name + ": the region is " + segments.lmr(i));
-      }
-      final long offset = segments.offset(i);
-      final long length = segments.length(i);
-      region.checkUse(pz, offset, length, need, name);
-      queue.use(region, i);
-      into.addSge(region.address() + offset, (int) length, region.lkey());
-      total += length;
-    }
-    if (total > ia.device().limits().maxMessageBytes()) {
-      throw new DatException(
-          ReturnType.LENGTH_ERROR,
-          ReturnSubtype.NO_SUBTYPE,
-          name
-              + ": "
-              + total
-              + " bytes are more than the "
-              + ia.device().limits().maxMessageBytes()
-              + " of a message");
-    }
-    return total;
   }
 
   private Outcome outcome(final int errno, final DtoOperation operation) {

@@ -49,13 +49,20 @@ final class EvdImpl implements Evd {
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
   private static final int BUDGET = 64;
 
+  /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
+  private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
+
   private static final int SPINS = 100;
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
 
-    /** Its policy may not be in the word yet: then it is nobody's that runs under the old one. */
+    /**
+     * Its policy may not be in the word yet: then it is nobody's that runs under the old one. The
+     * word must have been read after it; else the policy may be one that was there before, and is
+     * about to come back with this target.
+     */
     private EventHandler eventsUnder(final long state) {
       return policy == (state & EvdState.CONCURRENCY) ? events : null;
     }
@@ -103,12 +110,16 @@ final class EvdImpl implements Evd {
   // Under the monitor of this object.
   private final Set<DatObject> users = new LinkedHashSet<>();
   private int reserved;
+  private boolean queuesDestroyed;
   private boolean closing;
 
   /** Its users are endpoints that want to be told of solicited receives only. */
   private volatile boolean solicited;
 
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
+
+  /** All is accounted for: what is left to do is to destroy. */
+  private volatile boolean accounted;
 
   EvdImpl(
       final String name,
@@ -215,7 +226,8 @@ final class EvdImpl implements Evd {
         }
       } else if (EvdState.wakes(before, after)) {
         LockSupport.unpark(waiter);
-      } else if (EvdState.tells(before, after, operation)) {
+      }
+      if (EvdState.tells(before, after, operation)) { // also if there is a token, of a close
         tellCno();
       }
     }
@@ -284,8 +296,9 @@ final class EvdImpl implements Evd {
     EventHandler called = null;
     int budget = BUDGET;
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.SINGLE
           || handler == null
           || budget == 0
@@ -371,8 +384,9 @@ final class EvdImpl implements Evd {
   private void many(final Dispatcher by) {
     final Handout own = by.handout();
     while (true) {
+      final Target to = target; // before the word
       final long s = state.get();
-      final EventHandler handler = target.eventsUnder(s);
+      final EventHandler handler = to.eventsUnder(s);
       if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
         leave();
         break;
@@ -465,7 +479,7 @@ final class EvdImpl implements Evd {
     if (drains.isEmpty()) {
       return false;
     }
-    final boolean enabled = EvdState.isEnabled(state.get());
+    final boolean enabled = EvdState.isEnabled(state.get()) && !settled; // no upcall takes old ones
     drains.removeIf(drain -> drain.advance(this, enabled));
     draining = !drains.isEmpty();
     return true;
@@ -907,13 +921,8 @@ final class EvdImpl implements Evd {
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, disabled(), "disable");
+    setPolicy(null, DISABLED, "disable");
     afterDisable();
-  }
-
-  /** What ON_NEW held back is the CNO's now: its bits are set. */
-  private long disabled() {
-    return cno == null ? EvdState.DISABLED : EvdState.DISABLED | EvdState.WORK;
   }
 
   private void afterDisable() {
@@ -950,7 +959,7 @@ final class EvdImpl implements Evd {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
     synchronized (policyLock) {
-      setPolicy(null, disabled(), "disable");
+      setPolicy(null, DISABLED, "disable");
       teardowns += counted;
     }
     afterDisable();
@@ -1003,16 +1012,21 @@ final class EvdImpl implements Evd {
       }
       reserved += completions;
     }
+    boolean done = false;
     try {
       final CqFeed feed = feedFor(completions + WorkQueue.MARKERS);
       synchronized (this) {
         merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
       }
+      done = true;
       return feed;
     } catch (final VerbsException e) {
-      releaseRoom(completions);
       throw Misuse.failed(
           name + ": a completion queue could not be created", e, ReturnSubtype.RESOURCE_TEVD);
+    } finally {
+      if (!done) {
+        releaseRoom(completions);
+      }
     }
   }
 
@@ -1032,8 +1046,16 @@ final class EvdImpl implements Evd {
     final CqFeed feed = new CqFeed(this, kind);
     final CompletionQueue cq = ia.device().createCq(capacity, feed);
     feed.open(cq, capacity - entries);
+    final boolean late;
     synchronized (this) {
-      merger.add(feed);
+      late = queuesDestroyed;
+      if (!late) {
+        merger.add(feed);
+      }
+    }
+    if (late) {
+      destroy(cq); // no queue pair uses it
+      throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by a new endpoint");
     }
     ia.watch(this);
     signalCq();
@@ -1193,10 +1215,14 @@ final class EvdImpl implements Evd {
   }
 
   private void giveUpClose() {
-    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+    final boolean complete = accounted;
+    if (closed.complete(new DrainReport(List.of(), 0, complete ? dropped : List.of(), complete))) {
       LOGGER.error(
-          "{}: its close is over its bound: an upcall is stuck, or its dispatcher is ({})",
+          "{}: its close is over its bound: {} ({})",
           name,
+          complete
+              ? "a call of the provider does not return"
+              : "an upcall is stuck, or its dispatcher is",
           state);
       ia.remove(this);
     }
@@ -1217,22 +1243,71 @@ final class EvdImpl implements Evd {
       ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
       return;
     }
-    destroyQueues();
-    ia.remove(this);
-    closed.complete(new DrainReport(List.of(), 0, dropped, true));
+    accounted = true;
+    destroyQueues(
+        () -> {
+          ia.remove(this);
+          if (!closed.complete(new DrainReport(List.of(), 0, dropped, true))
+              && !closed.join().complete()) {
+            refuseDropped();
+          }
+        });
   }
 
-  /** In a turn: after it no completion comes. */
-  private void destroyQueues() {
-    for (final CqFeed feed : merger.feeds()) {
-      try {
-        feed.cq().close();
-      } catch (final RuntimeException | Error e) {
-        onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
-        ia.destroyLater(feed.cq()::close);
+  /** The report was given without them: nobody else can answer the requests that were dropped. */
+  private void refuseDropped() {
+    for (final Event event : dropped) {
+      if (event instanceof RequestEvent request) {
+        ia.reaper().execute(request.impl()::close);
       }
     }
-    merger.removeFeeds();
+  }
+
+  /** In a turn: after it no completion comes. The reaper destroys them, which may block. */
+  private void destroyQueues(final Runnable andThen) {
+    final CqFeed[] feeds;
+    synchronized (this) { // one that is being created does not come behind
+      queuesDestroyed = true;
+      feeds = merger.feeds();
+      merger.removeFeeds();
+    }
+    ia.reaper()
+        .execute(
+            () -> {
+              for (final CqFeed feed : feeds) {
+                destroyWhenUnused(feed.cq());
+              }
+              andThen.run();
+            });
+  }
+
+  /** Not before the queue pair of an endpoint that is stuck. */
+  private void destroyWhenUnused(final CompletionQueue cq) {
+    if (isUsed()) {
+      ia.destroyLater(() -> destroyUnused(cq));
+    } else {
+      destroy(cq);
+    }
+  }
+
+  private void destroy(final CompletionQueue cq) {
+    try {
+      cq.close();
+    } catch (final RuntimeException | Error e) {
+      onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
+      ia.destroyLater(cq::close);
+    }
+  }
+
+  private void destroyUnused(final CompletionQueue cq) {
+    if (isUsed()) {
+      throw new IllegalStateException(name + " is still in use");
+    }
+    cq.close();
+  }
+
+  private synchronized boolean isUsed() {
+    return !users.isEmpty();
   }
 
   /**
@@ -1245,9 +1320,8 @@ final class EvdImpl implements Evd {
     final CompletableFuture<Void> done = new CompletableFuture<>();
     control(
         () -> {
-          destroyQueues();
+          destroyQueues(() -> done.complete(null));
           deviceLost = true;
-          done.complete(null);
         });
     return done;
   }

@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.util.List;
 import org.jdapl.dat.DatRuntime;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.OpenObject;
 
 /** What stands behind {@link org.jdapl.dat.Dat}: every provider is an adapter of its name. */
 public final class EvdRuntime implements DatRuntime {
@@ -13,6 +14,11 @@ public final class EvdRuntime implements DatRuntime {
   @Override
   public List<String> providers() {
     return Jdapl.providers();
+  }
+
+  @Override
+  public List<OpenObject> openObjects() {
+    return LeakDetector.all();
   }
 
   /** Each adapter has a dispatcher of its own, which ends with it. */

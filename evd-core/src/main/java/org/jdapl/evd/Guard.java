@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The leaf lock of a work queue, held for the time of a post. Nothing is called under it but the
@@ -10,6 +11,8 @@ import java.lang.invoke.VarHandle;
 abstract class Guard {
 
   private static final int SPINS = 100;
+  private static final int YIELDS = 1000;
+  private static final long NAP = 50_000;
   private static final VarHandle HELD;
 
   static {
@@ -25,13 +28,19 @@ abstract class Guard {
 
   final void lock() {
     int spins = 0;
-    while (!HELD.compareAndSet(this, false, true)) {
-      if (++spins > SPINS) {
+    while (!tryLock()) {
+      if (++spins <= SPINS) {
+        Thread.onSpinWait();
+      } else if (spins <= YIELDS) {
         Thread.yield();
       } else {
-        Thread.onSpinWait();
+        LockSupport.parkNanos(this, NAP); // its verb may not return for long
       }
     }
+  }
+
+  final boolean tryLock() {
+    return HELD.compareAndSet(this, false, true);
   }
 
   final void unlock() {

@@ -11,10 +11,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
@@ -26,11 +29,14 @@ import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ObjectCounts;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -58,6 +64,7 @@ final class IaImpl implements InterfaceAdapter {
   private final Object asyncLock = new Object();
   private EvdImpl asyncEvd;
   private final AtomicLong numbers = new AtomicLong();
+  private final LeakDetector leaks;
 
   // Under the monitor of this object.
   private final Set<DatObject> objects = new LinkedHashSet<>();
@@ -66,14 +73,18 @@ final class IaImpl implements InterfaceAdapter {
   private boolean closing;
 
   private final AtomicBoolean lost = new AtomicBoolean();
+  private volatile boolean reportsLastWqe;
 
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
 
-  // Of the reaper.
-  private boolean finished;
-  private boolean deviceClosed;
-  private boolean closeFailed;
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean closingDevice = new AtomicBoolean();
+  private volatile boolean deviceReleased;
+  private volatile boolean deviceCloseFailed;
+
+  /** Of the close and the release of the device, how many are to come. */
+  private final AtomicInteger endsToCome = new AtomicInteger(2);
 
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -89,12 +100,14 @@ final class IaImpl implements InterfaceAdapter {
       final Jdapl runtime,
       final Device device,
       final Dispatcher dispatcher,
+      final LeakDetector leaks,
       final Runnable afterClose,
       final Runnable afterDevice) {
     this.name = name;
     this.runtime = runtime;
     this.device = device;
     reaper = runtime.reaper();
+    this.leaks = leaks;
     this.afterClose = afterClose;
     this.afterDevice = afterDevice;
     ownAsyncEvd =
@@ -104,6 +117,7 @@ final class IaImpl implements InterfaceAdapter {
 
   void open() {
     device.onAsync(this::onAsync);
+    leaks.watch(this);
   }
 
   // Creating.
@@ -165,7 +179,80 @@ final class IaImpl implements InterfaceAdapter {
       final EndpointAttributes attributes) {
     return create(
         "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, check(attributes)));
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes, 5)));
+  }
+
+  private PzImpl zone(final ProtectionZone pz, final String call) {
+    if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          name + "." + call + ": " + pz + " is not a protection zone of this adapter");
+    }
+    return zone;
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionZone pz, final int maxReceives, final int maxIov) {
+    if (maxReceives < 1) {
+      throw Misuse.argument(2, name + ".createSrq: " + maxReceives + " receives; at least 1");
+    }
+    if (maxIov < 1) {
+      throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
+    }
+    final DeviceLimits limits = device.limits();
+    final int most = Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
+      throw Misuse.resources(
+          ReturnSubtype.RESOURCE_SRQ,
+          name
+              + ".createSrq: "
+              + maxReceives
+              + " receives of "
+              + maxIov
+              + " segments are more than the "
+              + most
+              + " of "
+              + limits.maxSrqSge()
+              + " that may be");
+    }
+    return create("createSrq", () -> newSrq(zone(pz, "createSrq"), maxReceives, maxIov));
+  }
+
+  private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
+    final SrqImpl srq =
+        new SrqImpl(nameFor("srq"), this, pz, maxReceives, maxIov, endpoints.allocate());
+    try {
+      srq.open();
+    } catch (final RuntimeException e) {
+      endpoints.free(srq.tag());
+      throw e;
+    }
+    endpoints.put(srq);
+    return srq;
+  }
+
+  @Override
+  public Endpoint createEndpoint(
+      final ProtectionZone pz,
+      final Evd receiveEvd,
+      final Evd requestEvd,
+      final Evd connectEvd,
+      final SharedReceiveQueue srq,
+      final EndpointAttributes attributes) {
+    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_SRQ,
+          name + ".createEndpoint: " + srq + " is not a shared receive queue of this adapter");
+    }
+    if (queue.pz() != pz) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          name + ".createEndpoint: " + pz + " is not the zone of " + srq + ", " + queue.pz());
+    }
+    return create(
+        "createEndpoint",
+        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes, 6)));
   }
 
   private EndpointImpl newEndpoint(
@@ -173,12 +260,9 @@ final class IaImpl implements InterfaceAdapter {
       final Evd receiveEvd,
       final Evd requestEvd,
       final Evd connectEvd,
+      final SrqImpl srq,
       final EndpointAttributes attributes) {
-    if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_PZ,
-          name + ".createEndpoint: " + pz + " is not a protection zone of this adapter");
-    }
+    final PzImpl zone = zone(pz, "createEndpoint");
     final EndpointImpl endpoint =
         new EndpointImpl(
             nameFor("ep"),
@@ -187,6 +271,7 @@ final class IaImpl implements InterfaceAdapter {
             evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
             evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
             evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
+            srq,
             attributes,
             endpoints.allocate());
     try {
@@ -199,7 +284,7 @@ final class IaImpl implements InterfaceAdapter {
     return endpoint;
   }
 
-  private EndpointAttributes check(final EndpointAttributes attributes) {
+  private EndpointAttributes check(final EndpointAttributes attributes, final int argument) {
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
@@ -209,14 +294,15 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.rdmaReadsOut() < 0
         || isNoRetryCount(attributes.retryCount())
         || isNoRetryCount(attributes.rnrRetryCount())
-        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0) {
+        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0
+        || !arePositive(attributes.bounds())) {
       throw Misuse.argument(
-          5,
+          argument,
           name
               + ".createEndpoint: "
               + attributes
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
-              + " 0..7 retries, and DEFAULT or SOLICITED_WAIT as flags of receives");
+              + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
     final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
     final int sge = device.limits().maxSge();
@@ -236,6 +322,12 @@ final class IaImpl implements InterfaceAdapter {
               + " segments");
     }
     return attributes;
+  }
+
+  private static boolean arePositive(final Bounds bounds) {
+    return bounds != null
+        && Stream.of(bounds.accept(), bounds.disconnect(), bounds.order(), bounds.lastReceive())
+            .allMatch(bound -> bound != null && !bound.isZero() && !bound.isNegative());
   }
 
   private static boolean isNoRetryCount(final int count) {
@@ -300,6 +392,7 @@ final class IaImpl implements InterfaceAdapter {
     }
     try {
       final T object = maker.get();
+      leaks.opened(object.name()); // first: once it is added, it may be closed
       final boolean late;
       synchronized (this) {
         objects.add(object);
@@ -317,14 +410,22 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
+  /** Adds an object that the consumer did not create. */
   synchronized boolean addIfOpen(final DatObject object) {
-    return !closing && !lost.get() && objects.add(object);
+    if (closing || lost.get()) {
+      return false;
+    }
+    leaks.arrived(object.name());
+    return objects.add(object);
   }
 
   synchronized void remove(final DatObject object) {
-    if (objects.remove(object) && object instanceof EvdImpl evd) {
-      runtime.watchdog().remove(evd);
-      runtime.releaseEvd();
+    if (objects.remove(object)) {
+      leaks.closed(object.name());
+      if (object instanceof EvdImpl evd) {
+        runtime.watchdog().remove(evd);
+        runtime.releaseEvd();
+      }
     }
   }
 
@@ -383,7 +484,7 @@ final class IaImpl implements InterfaceAdapter {
       case COMM_EST -> {
         final EndpointImpl endpoint = endpointOf(element);
         if (endpoint != null) {
-          reaper.execute(endpoint.connection()::notifyEstablished);
+          endpoint.connection().onMessage();
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
@@ -402,7 +503,26 @@ final class IaImpl implements InterfaceAdapter {
       case DEVICE_FATAL -> onDeviceLost(type);
       case PORT_ERR ->
           report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
-      case QP_LAST_WQE_REACHED, SRQ_LIMIT_REACHED, SRQ_ERR, PORT_ACTIVE -> {}
+      case QP_LAST_WQE_REACHED -> {
+        reportsLastWqe = true;
+        final EndpointImpl endpoint = endpointOf(element);
+        if (endpoint != null) {
+          endpoint.onLastReceiveTaken();
+        }
+      }
+      case SRQ_LIMIT_REACHED -> {
+        final SrqImpl srq = srqOf(element);
+        if (srq != null) {
+          srq.onLowWatermark();
+        }
+      }
+      case SRQ_ERR -> {
+        final SrqImpl srq = srqOf(element);
+        if (srq != null) {
+          report(srq.asyncSlot(), AsyncEvent.Kind.SRQ_BROKEN, srq.name() + ": " + type);
+        }
+      }
+      case PORT_ACTIVE -> {}
     }
   }
 
@@ -413,6 +533,20 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     return null;
+  }
+
+  private synchronized SrqImpl srqOf(final Object queue) {
+    for (final DatObject object : objects) {
+      if (object instanceof SrqImpl srq && srq.queue() == queue) {
+        return srq;
+      }
+    }
+    return null;
+  }
+
+  /** Whether the device ever said that a queue pair took its last receive of a shared queue. */
+  boolean reportsLastWqe() {
+    return reportsLastWqe;
   }
 
   private synchronized EvdImpl evdOf(final Object cq) {
@@ -432,24 +566,38 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void close() {
+    final boolean first;
+    final List<DatObject> open;
     synchronized (this) {
-      if (!closing && !objects.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_IA_IN_USE, name + ".close: open objects: " + objects);
-      }
+      first = !closing;
+      open = first ? List.copyOf(objects) : List.of();
+      closing |= open.isEmpty();
     }
-    closeAbruptly(CLOSE_BOUND);
+    if (!open.isEmpty()) {
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_IA_IN_USE,
+          name + ".close: open objects: " + leaks.describe(open));
+    }
+    close(CLOSE_BOUND, first);
   }
 
   @Override
   public void closeAbruptly(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAbruptly");
     final boolean first;
+    final List<DatObject> open;
     synchronized (this) {
       first = !closing;
       closing = true;
+      open = first ? List.copyOf(objects) : List.of();
     }
+    leaks.closedAbruptly(open);
+    close(bound, first);
+  }
+
+  private void close(final Duration bound, final boolean first) {
     if (first) {
+      reaper.schedule(bound, closed, this::endClose);
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);
@@ -482,7 +630,7 @@ final class IaImpl implements InterfaceAdapter {
     final List<DatObject> all;
     synchronized (this) {
       if (creating > 0 && !runtime.isOver(deadline)) {
-        reaper.schedule(RETRY, () -> release(bound, isLost, deadline));
+        reaper.schedule(RETRY, () -> reaper.execute(() -> release(bound, isLost, deadline)));
         return;
       }
       releasing = true;
@@ -494,16 +642,33 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   private void finishClose() {
-    synchronized (this) {
-      if (!objects.isEmpty()) {
-        LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, objects);
-      }
-    }
-    finished = true;
     closeDevice();
-    runtime.releaseEvd();
-    afterClose.run();
-    closed.complete(null);
+    endClose();
+  }
+
+  /** When all is closed, or the bound is over. */
+  private void endClose() {
+    if (ended.compareAndSet(false, true)) {
+      final List<DatObject> stuck;
+      synchronized (this) {
+        stuck = List.copyOf(objects);
+      }
+      if (!stuck.isEmpty()) {
+        LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, stuck);
+      } else if (!deviceReleased) {
+        LOGGER.error("{}: closed, and its device is not yet", name);
+      }
+      runtime.releaseEvd();
+      afterClose.run();
+      closed.complete(null);
+      countEnd();
+    }
+  }
+
+  private void countEnd() {
+    if (endsToCome.decrementAndGet() == 0) {
+      afterDevice.run();
+    }
   }
 
   /** What something stuck uses is destroyed when that has returned, before the device is closed. */
@@ -513,24 +678,32 @@ final class IaImpl implements InterfaceAdapter {
 
   /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
   private void closeDevice() {
-    if (!deviceClosed) {
-      left.removeIf(IaImpl::succeeds);
-      try {
-        device.close();
-        deviceClosed = true;
-      } catch (final RuntimeException | Error e) {
-        if (!closeFailed) {
-          LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
-        }
-        closeFailed = true;
-        if (e instanceof VerbsException failure && failure.errno() == VerbsException.EBUSY) {
-          reaper.schedule(CLOSE_RETRY, this::closeDevice);
-          return;
-        }
+    if (!closingDevice.compareAndSet(false, true)) {
+      return; // a call that did not return yet
+    }
+    if (!deviceReleased) {
+      deviceReleased = tryCloseDevice();
+      if (deviceReleased) {
+        countEnd();
+      } else {
+        reaper.schedule(CLOSE_RETRY, () -> reaper.execute(this::closeDevice));
       }
     }
-    if (finished) {
-      afterDevice.run();
+    closingDevice.set(false);
+  }
+
+  /** False if the provider says that something still uses it. */
+  private boolean tryCloseDevice() {
+    left.removeIf(IaImpl::succeeds);
+    try {
+      device.close();
+      return true;
+    } catch (final RuntimeException | Error e) {
+      if (!deviceCloseFailed) {
+        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
+      }
+      deviceCloseFailed = true;
+      return !(e instanceof VerbsException failure) || failure.errno() != VerbsException.EBUSY;
     }
   }
 
@@ -550,9 +723,20 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
-  /** What a consumer gets of a future: its code does not run on a thread of the framework. */
+  /**
+   * What a consumer gets of a future: its code does not run on a thread of the framework, and not
+   * in the common pool, where something else may be stuck.
+   */
   <T> CompletionStage<T> stage(final CompletableFuture<T> future) {
-    return runtime.isByHand() ? future.copy() : future.thenApplyAsync(Function.identity());
+    return runtime.isByHand()
+        ? future.copy()
+        : future.thenApplyAsync(Function.identity(), task -> startThread(task, name + "-stage"));
+  }
+
+  private static void startThread(final Runnable task, final String name) {
+    final Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.start();
   }
 
   // What it is.
@@ -572,7 +756,9 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public IaStatistics statistics() {
     final List<EvdStatistics> evds = new ArrayList<>();
+    final ObjectCounts open;
     synchronized (this) {
+      open = counts();
       for (final DatObject object : objects) {
         if (object instanceof EvdImpl evd) {
           evds.add(evd.statistics());
@@ -580,7 +766,24 @@ final class IaImpl implements InterfaceAdapter {
       }
     }
     evds.add(ownAsyncEvd.statistics());
-    return new IaStatistics(name, runtime.dispatcherStatistics(), evds);
+    return new IaStatistics(name, open, runtime.dispatcherStatistics(), evds);
+  }
+
+  private ObjectCounts counts() {
+    return new ObjectCounts(
+        runtime.adapters(),
+        count(EvdImpl.class),
+        count(CnoImpl.class),
+        count(PzImpl.class),
+        count(LmrImpl.class),
+        count(SrqImpl.class),
+        count(EndpointImpl.class),
+        count(PspImpl.class),
+        count(CrImpl.class));
+  }
+
+  private int count(final Class<? extends DatObject> kind) {
+    return (int) objects.stream().filter(kind::isInstance).count();
   }
 
   boolean isOwnAsyncEvd(final EvdImpl evd) {

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -66,11 +68,16 @@ public final class Jdapl implements AutoCloseable {
   private final ErrorHandler errorHandler;
   private final Reaper reaper;
   private final Watchdog watchdog = new Watchdog();
+
+  /** By hand: when the watchdog looked last, and nothing happened since; else -1. */
+  private long rescuedAtLook = -1;
+
   private final Dispatcher[] dispatchers;
   private final AtomicInteger next = new AtomicInteger();
   private final AtomicInteger evds = new AtomicInteger();
-  private final AtomicInteger adapters = new AtomicInteger();
-  private boolean isReading; // of the reaper
+  private final Set<LeakDetector> adapters = ConcurrentHashMap.newKeySet();
+  private final LeakDetector leaks;
+  private volatile boolean isReading;
   private volatile boolean stopped;
 
   private Jdapl(final Builder builder) {
@@ -80,7 +87,8 @@ public final class Jdapl implements AutoCloseable {
     byHand = builder.threads == null;
     capacity = builder.capacity;
     errorHandler = builder.errorHandler;
-    reaper = new Reaper("reaper-" + RUNTIMES.incrementAndGet(), clock);
+    final int number = RUNTIMES.incrementAndGet();
+    reaper = new Reaper("reaper-" + number, clock);
     final Queue<EvdImpl> readyAnywhere = new MpmcAtomicArrayQueue<>(Math.max(2, capacity));
     dispatchers = new Dispatcher[builder.dispatchers];
     final EventChannel[] channels = createChannels(dispatchers.length);
@@ -105,38 +113,43 @@ public final class Jdapl implements AutoCloseable {
     if (!(clock instanceof SteppedClock)) {
       reaper.schedule(WATCH_PERIOD, this::watch);
     }
+    leaks = new LeakDetector("runtime-" + number, builder.leakDetection);
+    leaks.watch(this);
   }
 
   /**
-   * Looks now and then what the dispatchers do, and for lost notifications. Runs on the reaper. In
-   * virtual time there is {@link #runUntil}: time that passed for this alone would hide that
-   * nothing more will happen.
+   * Looks now and then what the dispatchers do, and for lost notifications. A timer. In virtual
+   * time there is {@link #runUntil}: time that passed for this alone would hide that nothing more
+   * will happen.
    */
   private void watch() {
     reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever a logger may throw
     if (!byHand) {
+      reaper.watch();
       for (final Dispatcher dispatcher : dispatchers) {
         dispatcher.watch();
       }
-    }
-    if (!byHand && !isReading) {
-      readInstead();
+      if (!isReading) {
+        isReading = true;
+        reaper.execute(this::readInstead);
+      }
     }
     watchdog.look();
   }
 
   /**
    * While a handler keeps a dispatcher, nobody reads its channel, and events in there wait that are
-   * other dispatchers'. Runs on the reaper.
+   * other dispatchers'. By the reaper.
    */
   private void readInstead() {
-    isReading = false;
+    boolean reads = false;
     for (final Dispatcher dispatcher : dispatchers) {
-      isReading |= dispatcher.readInstead();
+      reads |= dispatcher.readInstead();
     }
-    if (isReading) {
-      reaper.schedule(READ_PERIOD, this::readInstead);
+    if (reads) {
+      reaper.schedule(READ_PERIOD, () -> reaper.execute(this::readInstead));
     }
+    isReading = reads;
   }
 
   /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */
@@ -160,6 +173,8 @@ public final class Jdapl implements AutoCloseable {
    *
    * @param provider the provider of all its adapters.
    * @return the description: one dispatcher on a daemon thread.
+   * @throws IllegalArgumentException if the system property {@code jdapl.leakDetection} has another
+   *     value than those that {@link org.jdapl.dat.Dat#openObjects} names.
    */
   public static Builder with(final VerbsProvider provider) {
     return new Builder(Objects.requireNonNull(provider, "provider"));
@@ -203,6 +218,7 @@ public final class Jdapl implements AutoCloseable {
     private WaitStrategy waitStrategy = WaitStrategy.SPIN_THEN_BLOCK;
     private int capacity = 1 << 12;
     private ErrorHandler errorHandler;
+    private LeakDetector.Level leakDetection = LeakDetector.Level.configured();
 
     private Builder(final VerbsProvider provider) {
       this.provider = provider;
@@ -246,7 +262,8 @@ public final class Jdapl implements AutoCloseable {
     }
 
     /**
-     * Who makes the threads: one for each dispatcher, and one for timers and calls that may block.
+     * Who makes the threads: one for each dispatcher, one for timers, and one for calls of the
+     * provider that may block, with another one for each that does not return.
      *
      * @param value the factory; one for daemon threads is the default.
      * @return this.
@@ -317,6 +334,12 @@ public final class Jdapl implements AutoCloseable {
       return this;
     }
 
+    /** What is remembered of objects that are open; consumers have the system property. */
+    Builder leakDetection(final LeakDetector.Level value) {
+      leakDetection = value;
+      return this;
+    }
+
     /**
      * Starts the runtime.
      *
@@ -363,9 +386,20 @@ public final class Jdapl implements AutoCloseable {
               + " lives in virtual time: its runtime needs byHand() and its clock,"
               + " Jdapl.with(provider).byHand().clock(clock)");
     }
-    adapters.incrementAndGet();
+    final LeakDetector opened = new LeakDetector(device.name(), leaks.level());
+    adapters.add(opened);
     final IaImpl ia =
-        new IaImpl(device.name(), this, device, dispatcher, adapters::decrementAndGet, afterDevice);
+        new IaImpl(
+            device.name(),
+            this,
+            device,
+            dispatcher,
+            opened,
+            () -> {
+              adapters.remove(opened);
+              opened.closed();
+            },
+            afterDevice);
     ia.open();
     return ia;
   }
@@ -408,6 +442,11 @@ public final class Jdapl implements AutoCloseable {
 
   boolean isByHand() {
     return byHand;
+  }
+
+  /** How many are open. */
+  int adapters() {
+    return adapters.size();
   }
 
   Reaper reaper() {
@@ -469,19 +508,23 @@ public final class Jdapl implements AutoCloseable {
    */
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
+    rescuedAtLook = -1;
+    return drive(condition, bound);
+  }
+
+  private boolean drive(final BooleanSupplier condition, final Duration bound) {
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
-    long rescued = -1; // when the watchdog looked last, and nothing happened since
     while (!condition.getAsBoolean()) {
       if (turn()) {
         continue;
       }
-      final boolean lookedInVain = watchdog.rescued() == rescued;
+      final boolean lookedInVain = watchdog.rescued() == rescuedAtLook;
       if (passTime(deadline, lookedInVain ? Long.MAX_VALUE : WATCH_PERIOD.toNanos())) {
-        rescued = -1;
-      } else if (lookedInVain) {
+        rescuedAtLook = -1;
+      } else if (lookedInVain || isOver(deadline)) {
         return false;
       } else {
-        rescued = watchdog.rescued();
+        rescuedAtLook = watchdog.rescued();
         watchdog.lookAll();
       }
     }
@@ -531,7 +574,7 @@ public final class Jdapl implements AutoCloseable {
    */
   void block(final BooleanSupplier condition, final long deadline) {
     if (byHand) {
-      runUntil(
+      drive( // who was woken by the watchdog in vain comes back, and is not woken again
           () -> condition.getAsBoolean() || Thread.currentThread().isInterrupted(),
           Duration.ofNanos(Math.max(0, deadline - clock.nanoTime())));
       return;
@@ -595,14 +638,16 @@ public final class Jdapl implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (adapters.get() > 0) {
-      throw new IllegalStateException(adapters.get() + " adapters of this runtime are open");
+    if (!adapters.isEmpty()) {
+      throw new IllegalStateException(
+          "adapters of this runtime are open, and are to be closed first: " + adapters);
     }
     stop();
   }
 
   void stop() {
     stopped = true;
+    leaks.closed();
     reaper.stop();
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.stop();

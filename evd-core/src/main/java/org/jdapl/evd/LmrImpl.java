@@ -118,15 +118,14 @@ final class LmrImpl implements Lmr {
 
   @Override
   public void close() {
-    final DatObject user;
     synchronized (this) {
       if (closed) {
         return;
       }
       closed = true; // no post starts to use it from here on
-      user = pz.userOf(this);
-      closed = user == null;
     }
+    final DatObject user = pz.userOf(this);
+    closed = user == null;
     if (user != null) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_LMR_IN_USE,
@@ -135,8 +134,12 @@ final class LmrImpl implements Lmr {
     deregister();
   }
 
-  /** Ends the registration whoever uses it: its endpoints were drained or given up. */
+  /**
+   * Ends the registration whoever uses it: its endpoints were drained or given up. Not while a
+   * queue pair can still reach it, because the call that is to stop it is stuck.
+   */
   void closeAbruptly() {
+    pz.checkStopped(name + ".close");
     synchronized (this) {
       if (closed) {
         return;
@@ -150,6 +153,7 @@ final class LmrImpl implements Lmr {
     try {
       mr.close();
     } catch (final VerbsException e) {
+      pz.ia().destroyLater(mr::close);
       throw Misuse.failed(name + ".close", e);
     } finally {
       pz.removeUser(this);

@@ -218,7 +218,7 @@ final class Merger {
 
   private boolean isMarker(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId);
+    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     final int slot = endpoint == null ? -1 : endpoint.queue(wrId).slotOf(wrId);
     return slot >= 0 && endpoint.queue(wrId).isMarker(slot);
   }
@@ -226,7 +226,7 @@ final class Merger {
   /** Whether a completion will make no event. */
   private boolean isSilent(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId);
+    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       return true;
     }
@@ -245,7 +245,7 @@ final class Merger {
    */
   private boolean pass(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId);
+    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       drop(stash.pop(stash.ready));
       return true;
@@ -351,7 +351,7 @@ final class Merger {
 
   private boolean handOut(final int entry, final Handout to) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId);
+    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       return drop(entry);
     }
@@ -372,10 +372,12 @@ final class Merger {
       return end(endpoint, to);
     }
     if (!success && !queue.isFlushing()) {
-      if (stash.status(entry) != WcStatus.WR_FLUSH_ERR) {
+      if (stash.status(entry) == WcStatus.WR_FLUSH_ERR) {
+        endpoint.connection().onFlushed();
+      } else {
         endpoint.connection().onBroken();
       }
-      queue.flush();
+      queue.onError();
       if (end(endpoint, to)) {
         stash.prepend(stash.ready, entry);
         return true;
@@ -426,6 +428,11 @@ final class Merger {
   }
 
   private boolean drop(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final SrqImpl srq = endpoints.findSrq(wrId);
+    if (srq != null) {
+      srq.giveBack(wrId);
+    }
     stash.release(entry);
     evd.counters().increment(Counters.DROPPED);
     return false;
@@ -462,6 +469,31 @@ final class Merger {
   }
 
   /**
+   * Passes over a completion queue once: what it holds now is in the stash afterwards.
+   *
+   * @return false if it cannot be polled now.
+   */
+  boolean pass(final CqFeed feed) {
+    feed.resumeAtOnce();
+    int left = feed.cq().capacity();
+    while (left > 0 && feed.hasMore()) {
+      batch.clear();
+      stash.reserve(completionRoom); // before the poll: without memory nothing was taken
+      if (feed.poll(batch)) {
+        stash.append(batch);
+        left -= batch.size();
+      }
+    }
+    return left <= 0 || !feed.isPaused();
+  }
+
+  /** Lets a marker pass by that is in no completion queue. */
+  void addMarker(final long wrId, final int qpNumber) {
+    stash.appendFlush(wrId, qpNumber);
+    evd.signalLane(); // no notification did
+  }
+
+  /**
    * Puts the completions of an endpoint, those in the completion queues included, into its report.
    */
   void sweep(final EndpointImpl endpoint) {
@@ -473,7 +505,8 @@ final class Merger {
     int entry;
     while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
       final long wrId = stash.wrId(entry);
-      if (endpoints.find(wrId) == endpoint && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
+      if (endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
+          && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
         sweep(endpoint.queue(wrId), entry);
       } else {
         stash.append(others, entry);

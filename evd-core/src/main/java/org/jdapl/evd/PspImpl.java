@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.CmListenHandler;
 import org.jdapl.verbs.CmListener;
@@ -53,13 +54,21 @@ final class PspImpl implements PublicServicePoint, CmListenHandler {
   public void onRequest(final CmRequest request) {
     final CrImpl cr = new CrImpl(ia.nameFor("cr"), this, request);
     if (!ia.addIfOpen(cr)) {
-      ia.reaper().execute(() -> cr.refuse(REFUSED_FULL));
+      ia.reaper().execute(() -> refuse(cr));
     } else if (!evd.offerRequest(new RequestEvent(this, cr))) {
-      ia.reaper().execute(() -> cr.refuse(REFUSED_FULL));
+      ia.reaper().execute(() -> refuse(cr));
       ia.report(
           evd.asyncSlot(),
           AsyncEvent.Kind.EVD_OVERFLOW,
           evd.name() + ": a connection request found it full and was refused");
+    }
+  }
+
+  private void refuse(final CrImpl cr) {
+    try {
+      cr.refuse(REFUSED_FULL);
+    } catch (final DatException e) { // for each request that was under way when a device is lost
+      evd.onProviderFault(FaultLog.Call.CONNECTION, cr, "failed: " + e.getMessage(), e);
     }
   }
 

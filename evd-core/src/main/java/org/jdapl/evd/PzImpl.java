@@ -1,17 +1,23 @@
 package org.jdapl.evd;
 
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Segments;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 
 /** A protection zone over a protection domain. */
@@ -81,14 +87,77 @@ final class PzImpl implements ProtectionZone {
     return lmr;
   }
 
-  /** Whether an open request of an endpoint of this zone uses a region. */
-  synchronized DatObject userOf(final LmrImpl lmr) {
-    for (final DatObject user : users) {
-      if (user instanceof EndpointImpl endpoint && endpoint.uses(lmr)) {
-        return endpoint;
+  /**
+   * Checks segments of a request and puts them into it.
+   *
+   * @param used where the regions are remembered until it completes, from an index on.
+   * @param most how many segments it may have.
+   * @param user posts it.
+   * @return bytes in all.
+   */
+  long use(
+      final Segments segments,
+      final SgeList into,
+      final LmrImpl[] used,
+      final int from,
+      final int most,
+      final Privilege need,
+      final String user) {
+    final int count = segments.count();
+    if (count > most) {
+      throw Misuse.argument(
+          1, user + ": " + count + " segments are more than the " + most + " of its attributes");
+    }
+    into.clearSge();
+    Arrays.fill(used, from, from + most, null);
+    long total = 0;
+    for (int i = 0; i < count; i++) {
+      if (!(segments.lmr(i) instanceof LmrImpl region)) {
+        throw Misuse.handle(
+            ReturnSubtype.INVALID_HANDLE_LMR, user + ": the region is " + segments.lmr(i));
+      }
+      final long offset = segments.offset(i);
+      final long length = segments.length(i);
+      region.checkUse(this, offset, length, need, user);
+      used[from + i] = region;
+      into.addSge(region.address() + offset, (int) length, region.lkey());
+      total += length;
+    }
+    final long longest = ia.device().limits().maxMessageBytes();
+    if (total > longest) {
+      throw new DatException(
+          ReturnType.LENGTH_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
+          user + ": " + total + " bytes are more than the " + longest + " of a message");
+    }
+    return total;
+  }
+
+  /** Who of this zone has an open request that uses a region, or null. */
+  DatObject userOf(final LmrImpl lmr) {
+    for (final DatObject user : users()) {
+      if ((user instanceof EndpointImpl endpoint && endpoint.uses(lmr))
+          || (user instanceof SrqImpl srq && srq.uses(lmr))) {
+        return user;
       }
     }
     return null;
+  }
+
+  /** Checks that no queue pair of this zone moves data. */
+  void checkStopped(final String call) {
+    for (final DatObject user : users()) {
+      if (user instanceof EndpointImpl endpoint && !endpoint.drain().isStopped()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_LMR_IN_USE,
+            call + ": the queue pair of " + user + " could not be stopped yet");
+      }
+    }
+  }
+
+  /** A copy: a guard that somebody holds for long is looked at without this monitor. */
+  private synchronized List<DatObject> users() {
+    return List.copyOf(users);
   }
 
   synchronized void addUser(final DatObject user) {
@@ -117,6 +186,7 @@ final class PzImpl implements ProtectionZone {
     try {
       pd.close();
     } catch (final VerbsException e) {
+      ia.destroyLater(pd::close);
       throw Misuse.failed(name + ".close", e);
     } finally {
       ia.remove(this);

@@ -14,16 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does what takes time or waits for its time: timeouts, and the provider's calls that may block. It
- * runs no consumer code, so that a handler that is stuck does not keep a close from ending.
+ * Does what waits for its time, and the provider's calls that may block. It runs no consumer code,
+ * so that a handler that is stuck does not keep a close from ending.
  *
- * <p>It runs on a thread of its own, or by hand, one {@link #round} at a time.
+ * <p>Timers have a thread of their own, on which nothing blocks: each bound is kept by a timer.
+ * Tasks have another, one after the other; if one does not return, those behind it get a new one.
+ * By hand both are done by {@link #round}.
  */
 final class Reaper implements Runnable {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Reaper.class);
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
+
+  /** How long a task may take before it counts as stuck. */
+  private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
   private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
 
   private static final class Timer implements Comparable<Timer> {
@@ -49,12 +55,80 @@ final class Reaper implements Runnable {
     }
   }
 
+  /** Does the tasks, until one is stuck. */
+  private final class Caller implements Runnable {
+
+    private volatile Thread busy;
+    private volatile long beganNanos;
+
+    @Override
+    public void run() {
+      while (caller == this && !stopped) {
+        final Runnable task = tasks.poll();
+        if (task == null) {
+          sleep();
+        } else {
+          call(task);
+        }
+      }
+      if (caller != this) {
+        LOGGER.warn("{}: a call of the provider returned after all", name);
+      }
+    }
+
+    private void call(final Runnable task) {
+      beganNanos = clock.nanoTime();
+      busy = Thread.currentThread();
+      try {
+        Reaper.this.run(task);
+      } catch (final VirtualMachineError e) {
+        // Even its message had no room. It goes on: closes wait for it.
+      } finally {
+        busy = null;
+      }
+    }
+
+    /** As for timers. */
+    private void sleep() {
+      final boolean unused = Thread.interrupted(); // left by a call, it would end every sleep
+      waiting.set(Thread.currentThread());
+      if (tasks.isEmpty() && !stopped) {
+        LockSupport.parkNanos(this, LONGEST_SLEEP);
+      }
+      waiting.set(null);
+    }
+
+    /** Where it is stuck, or null. */
+    Throwable isStuckAt() {
+      final Thread thread = busy;
+      if (thread == null || clock.nanoTime() - beganNanos < STUCK_NANOS) {
+        return null;
+      }
+      final Throwable where = new Throwable(this + " is here");
+      where.setStackTrace(thread.getStackTrace());
+      return where;
+    }
+
+    @Override
+    public String toString() {
+      return name + "-calls";
+    }
+  }
+
   private final String name;
   private final NanoClock clock;
+
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private final Queue<Timer> newTimers = new ConcurrentLinkedQueue<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
+  private final AtomicReference<Thread> waiting = new AtomicReference<>();
   private long timerOrder;
+  private ThreadFactory threads;
+
+  /** Null by hand. */
+  private volatile Caller caller;
+
   private volatile boolean stopped;
 
   Reaper(final String name, final NanoClock clock) {
@@ -62,28 +136,64 @@ final class Reaper implements Runnable {
     this.clock = clock;
   }
 
-  void start(final ThreadFactory threads) {
+  /** Begins to work on threads. */
+  void start(final ThreadFactory factory) {
+    threads = factory;
+    startCaller();
     threads.newThread(this).start();
   }
 
-  /** Ends the thread. From any thread. */
+  private void startCaller() {
+    final Caller before = caller;
+    final Caller next = new Caller();
+    final Thread thread = threads.newThread(next);
+    boolean started = false;
+    caller = next;
+    try {
+      thread.start();
+      started = true;
+    } finally {
+      if (!started) {
+        caller = before;
+      }
+    }
+  }
+
+  /** Ends the threads, as soon as their tasks return. From any thread. */
   void stop() {
     stopped = true;
-    wake();
+    wake(waiting);
+    wake(sleeper);
   }
 
-  /** Has something done soon. From any thread. */
+  /**
+   * Has something done soon that may block, after what was asked for before, unless that is stuck.
+   * From any thread.
+   */
   void execute(final Runnable task) {
     tasks.add(task);
-    wake();
+    wake(waiting);
   }
 
-  /** Has something done after a delay. From any thread. */
+  /** If a task is stuck, has others done by another thread. By a timer. */
+  void watch() {
+    final Throwable where = caller.isStuckAt();
+    if (where != null) {
+      LOGGER.warn(
+          "{}: a call of the provider has not returned for more than {} ms; others go on without it",
+          name,
+          TimeUnit.NANOSECONDS.toMillis(STUCK_NANOS),
+          where);
+      startCaller();
+    }
+  }
+
+  /** Has something done after a delay that does not block. From any thread. */
   void schedule(final Duration delay, final Runnable action) {
     schedule(nanos(delay), action);
   }
 
-  /** Has something done after a delay. From any thread. */
+  /** Has something done after a delay that does not block. From any thread. */
   void schedule(final long delayNanos, final Runnable action) {
     add(new Timer(clock.nanoTime() + delayNanos, action));
   }
@@ -96,11 +206,8 @@ final class Reaper implements Runnable {
   }
 
   private void add(final Timer timer) {
-    execute(
-        () -> {
-          timer.order = timerOrder++;
-          timers.add(timer);
-        });
+    newTimers.add(timer);
+    wake(sleeper);
   }
 
   /** Whether this thread is a reaper's, and so must not wait for one. */
@@ -109,16 +216,22 @@ final class Reaper implements Runnable {
   }
 
   /**
-   * Does what is to be done now. One thread at a time.
+   * Does what is to be done now: timers, and by hand tasks, too. One thread at a time.
    *
    * @return whether there was anything.
    */
   boolean round() {
     boolean worked = false;
     Runnable task;
-    while ((task = tasks.poll()) != null) {
+    while (caller == null && (task = tasks.poll()) != null) {
       worked = true;
       run(task);
+    }
+    Timer added;
+    while ((added = newTimers.poll()) != null) {
+      worked = true;
+      added.order = timerOrder++;
+      timers.add(added);
     }
     while (nextTimerNanos() == 0) {
       final Runnable action = timers.poll().action;
@@ -160,7 +273,7 @@ final class Reaper implements Runnable {
     }
   }
 
-  /** The loop. Called by its thread. */
+  /** The loop of the timers' thread. */
   @Override
   public void run() {
     while (!stopped) {
@@ -169,7 +282,7 @@ final class Reaper implements Runnable {
           sleep();
         }
       } catch (final VirtualMachineError e) {
-        // Even its message had no room. It goes on: closes wait for it.
+        // As for tasks.
       }
     }
   }
@@ -178,14 +291,15 @@ final class Reaper implements Runnable {
    * The sleeper announces itself, then looks once more; who brings work looks for a sleeper after.
    */
   private void sleep() {
+    final boolean unused = Thread.interrupted();
     sleeper.set(Thread.currentThread());
-    if (tasks.isEmpty() && !stopped) {
+    if (newTimers.isEmpty() && !stopped) {
       LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));
     }
     sleeper.set(null);
   }
 
-  private void wake() {
+  private static void wake(final AtomicReference<Thread> sleeper) {
     final Thread asleep = sleeper.getAndSet(null);
     if (asleep != null) {
       LockSupport.unpark(asleep);

@@ -30,6 +30,7 @@ final class Stash {
   private long[] wrIds = new long[0];
   private WcStatus[] statuses = new WcStatus[0];
   private int[] byteLengths = new int[0];
+  private int[] qpNumbers = new int[0];
   private int[] vendorErrors = new int[0];
   private int[] next = new int[0];
   private int free = NONE;
@@ -49,6 +50,7 @@ final class Stash {
     wrIds = Arrays.copyOf(wrIds, capacity);
     statuses = Arrays.copyOf(statuses, capacity);
     byteLengths = Arrays.copyOf(byteLengths, capacity);
+    qpNumbers = Arrays.copyOf(qpNumbers, capacity);
     vendorErrors = Arrays.copyOf(vendorErrors, capacity);
     next = Arrays.copyOf(next, capacity);
     silent = Arrays.copyOf(silent, capacity);
@@ -61,19 +63,34 @@ final class Stash {
   /** Appends completions to {@link #ready}. More than there is room for are taken all the same. */
   void append(final WorkCompletions completions) {
     final int size = completions.size();
-    used += size;
     for (int i = 0; i < size; i++) {
-      if (free == NONE) {
-        reserve(Math.max(16, 2 * next.length));
-      }
-      final int entry = free;
-      free = next[entry];
+      final int entry = take();
       wrIds[entry] = completions.wrId(i);
       statuses[entry] = completions.status(i);
       byteLengths[entry] = completions.byteLength(i);
+      qpNumbers[entry] = completions.qpNumber(i);
       vendorErrors[entry] = completions.vendorError(i);
       append(ready, entry);
     }
+  }
+
+  /** Appends to {@link #ready} what no completion queue holds: that a request was flushed. */
+  void appendFlush(final long wrId, final int qpNumber) {
+    final int entry = take();
+    wrIds[entry] = wrId;
+    statuses[entry] = WcStatus.WR_FLUSH_ERR;
+    qpNumbers[entry] = qpNumber;
+    append(ready, entry);
+  }
+
+  private int take() {
+    if (free == NONE) {
+      reserve(Math.max(16, 2 * next.length));
+    }
+    final int entry = free;
+    free = next[entry];
+    used++;
+    return entry;
   }
 
   void append(final Fifo list, final int entry) {
@@ -175,6 +192,10 @@ final class Stash {
 
   int byteLength(final int entry) {
     return byteLengths[entry];
+  }
+
+  int qpNumber(final int entry) {
+    return qpNumbers[entry];
   }
 
   int vendorError(final int entry) {

@@ -5,10 +5,12 @@ import java.util.List;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Privilege;
 import org.jdapl.dat.Segments;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 
@@ -21,7 +23,7 @@ import org.jdapl.verbs.WrOpcode;
  * handed out. The id of a work request is the endpoint's tag, the queue, and the low bits of its
  * position.
  */
-final class WorkQueue extends Guard {
+class WorkQueue extends Guard {
 
   /** Markers that may be open at once: of a graceful disconnect, of its end, and of the close. */
   static final int MARKERS = 3;
@@ -59,7 +61,7 @@ final class WorkQueue extends Guard {
   private volatile long posted;
   private int unsignaled;
   private int markersPosted;
-  private boolean sealed;
+  private volatile boolean sealed;
 
   private volatile long completed;
   private volatile int markersCompleted;
@@ -67,6 +69,11 @@ final class WorkQueue extends Guard {
   private boolean flushing;
   private boolean swept;
   private boolean drained;
+
+  /** From here to {@link #posted} requests were given up, and their queue pair may have them. */
+  private volatile long abandonedFrom = Long.MAX_VALUE;
+
+  private SharedReceives receivesBeside;
   private final List<DrainReport.Request> report = new ArrayList<>(0);
 
   WorkQueue(
@@ -93,6 +100,11 @@ final class WorkQueue extends Guard {
     lmrs = new LmrImpl[capacity * iov];
   }
 
+  /** Its markers tell the receives of the same endpoint, on a shared receive queue. */
+  void tell(final SharedReceives receives) {
+    receivesBeside = receives;
+  }
+
   // Posters, under the guard.
 
   /** Whether as many requests are open as may be. */
@@ -117,14 +129,14 @@ final class WorkQueue extends Guard {
     return receive;
   }
 
-  /** The request to be posted uses no region so far. */
-  void useNothing() {
-    clearLmrs((int) posted & mask);
-  }
-
-  /** Remembers a segment's region until the request completes. */
-  void use(final LmrImpl lmr, final int segment) {
-    lmrs[((int) posted & mask) * iov + segment] = lmr;
+  /** Puts segments into the request to be posted; see {@link PzImpl#use}. */
+  long use(
+      final PzImpl pz,
+      final Segments segments,
+      final SgeList into,
+      final Privilege need,
+      final String user) {
+    return pz.use(segments, into, lmrs, ((int) posted & mask) * iov, iov, need, user);
   }
 
   /**
@@ -207,21 +219,20 @@ final class WorkQueue extends Guard {
    * Posts a marker: a request that completes when all before it have. The queue pair is in the
    * error state, or the marker is an empty RDMA write, which the peer does not see.
    *
-   * @param closing whether nothing may be posted after it.
+   * @param closing whether it is the last one: the queue is sealed.
    * @return 0 or an errno.
    */
   int postMarker(final QueuePair qp, final boolean closing) {
     lock();
     try {
-      if (sealed) {
+      if (sealed && !closing) {
         return 0;
       }
       if (markersPosted - markersCompleted >= MARKERS) {
         return VerbsException.ENOMEM;
       }
-      sealed = closing;
       markersPosted++;
-      useNothing();
+      clearLmrs((int) posted & mask);
       final byte flag = closing ? MARKER | CLOSE_MARKER : MARKER;
       final int slot = fill(null, 0, 0, null, flag);
       movePosted(1);
@@ -252,24 +263,23 @@ final class WorkQueue extends Guard {
     return qp.postSend(send);
   }
 
-  private int postReceiveMarker(final QueuePair qp) {
+  /** Under the guard. */
+  int postReceiveMarker(final QueuePair qp) {
     receive.clearSge();
     receive.wrId = idBase | ((posted - 1) & POSITION_MASK);
     return qp.postRecv(receive);
   }
 
-  /** Accepts no post any more. */
+  /** Accepts no post any more; one may be in progress. From any thread. */
   void seal() {
-    lock();
     sealed = true;
-    unlock();
   }
 
   /** Whether an open request uses a region. From any thread. */
   boolean uses(final LmrImpl lmr) {
     lock();
     try {
-      for (long position = completed; position < posted; position++) {
+      for (long position = Math.min(completed, abandonedFrom); position < posted; position++) {
         final int first = ((int) position & mask) * iov;
         for (int i = first; i < first + iov; i++) {
           if (lmrs[i] == lmr) {
@@ -281,6 +291,20 @@ final class WorkQueue extends Guard {
     } finally {
       unlock();
     }
+  }
+
+  final long posted() {
+    return posted;
+  }
+
+  /** The id of the request at a position. */
+  final long idOf(final long position) {
+    return idBase | (position & POSITION_MASK);
+  }
+
+  /** Whether an id is of this queue. */
+  final boolean isOwn(final long wrId) {
+    return (wrId ^ idBase) >>> TAG_SHIFT == 0;
   }
 
   // The holder of the turn.
@@ -339,6 +363,9 @@ final class WorkQueue extends Guard {
     final int markers = markersCompleted; // written in turns only
     markersCompleted = markers + 1;
     drained |= (flags[slot] & CLOSE_MARKER) != 0;
+    if (receivesBeside != null) {
+      receivesBeside.onRequestsMarker();
+    }
   }
 
   /** The request in a slot that {@link #locate} found was accounted for: its slot is free again. */
@@ -381,22 +408,35 @@ final class WorkQueue extends Guard {
     report.add(
         new DrainReport.Request(
             requests ? DrainReport.Queue.REQUEST : DrainReport.Queue.RECEIVE,
-            cookies[slot],
-            contexts[slot],
+            cookie(slot),
+            context(slot),
             status));
   }
 
-  /** Gives up: whatever is open is accounted for as unknown. The queue was sealed before. */
-  void abandon() {
-    for (long position = completed; position < posted; position++) {
-      final int slot = (int) position & mask;
-      if ((flags[slot] & MARKER) == 0) {
-        report(slot, DrainReport.Status.UNKNOWN);
-      }
-      clear(slot);
+  /**
+   * Gives up: whatever is open is accounted for as unknown. The queue was sealed before.
+   *
+   * @return false if a post is in progress, which may be accepted.
+   */
+  boolean abandon() {
+    if (!tryLock()) {
+      return false;
     }
-    completed = posted;
-    drained = true;
+    try {
+      for (long position = completed; position < posted; position++) {
+        final int slot = (int) position & mask;
+        if ((flags[slot] & MARKER) == 0) {
+          report(slot, DrainReport.Status.UNKNOWN);
+        }
+        contexts[slot] = null; // its regions stay in use: the queue pair is not destroyed yet
+      }
+      abandonedFrom = completed;
+      completed = posted;
+      drained = true;
+      return true;
+    } finally {
+      unlock();
+    }
   }
 
   boolean isMarker(final int slot) {
@@ -426,6 +466,11 @@ final class WorkQueue extends Guard {
   /** An error or a marker came by: no success will follow. */
   void flush() {
     flushing = true;
+  }
+
+  /** An error came by. In a queue of requests of its own, no success will follow. */
+  void onError() {
+    flush();
   }
 
   boolean isFlushing() {

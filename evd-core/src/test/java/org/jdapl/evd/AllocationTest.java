@@ -17,6 +17,7 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.SoftwareEvent;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,39 @@ class AllocationTest {
               () -> {
                 for (int i = 0; i < BURST / 2; i++) {
                   post(endpoint, lmr, i);
+                }
+                jdapl.turn();
+              },
+              BURST);
+
+      assertThat(count.completions).isEqualTo((long) RUNS * EVENTS);
+      assertThat(bytes).as("bytes for " + EVENTS + " completions").isZero();
+    }
+  }
+
+  @Test
+  void required_E10_sharedReceivesAllocateNothingFromPostToHandler() {
+    try (Jdapl jdapl = start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(4 * BURST, EventStream.DTO, EventStream.CONNECTION);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        SharedReceiveQueue srq = ia.createSrq(pz, BURST, 1);
+        Endpoint endpoint =
+            ia.createEndpoint(pz, evd, evd, evd, srq, EndpointAttributes.defaults())) {
+      final Count count = new Count();
+      evd.upcall(count);
+      endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
+      jdapl.turn();
+
+      final long bytes =
+          bytesOf(
+              () -> {
+                for (int i = 0; i < BURST / 2; i++) {
+                  if (srq.postReceive(lmr, 0, 1, i) != Outcome.SUCCESS
+                      || endpoint.postSend(lmr, 0, 1, i) != Outcome.SUCCESS) {
+                    throw new IllegalStateException("a queue is full");
+                  }
                 }
                 jdapl.turn();
               },

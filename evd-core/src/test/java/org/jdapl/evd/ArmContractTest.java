@@ -48,12 +48,14 @@ import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Section A of the contract over a device that is all scripted, driven by hand. */
+@ExtendWith(HandBed.Closing.class)
 class ArmContractTest {
 
   static Stream<Behavior> behaviors() {
@@ -132,12 +134,13 @@ class ArmContractTest {
       int points = 12;
       for (int first = 0; first < points; first++) {
         for (int second = first; second < points; second++) {
-          final PointBed bed = new PointBed(behavior, notify, first, second);
-          points = Math.max(points, Math.min(40, bed.run()));
-          assertThat(bed.cookies)
-              .as("%s, one more at points %d and %d of %d", notify, first, second, points)
-              .containsExactly(ScriptedBed.upTo(3));
-          assertThat(bed.cq().overlaps()).isZero();
+          try (PointBed bed = new PointBed(behavior, notify, first, second)) {
+            points = Math.max(points, Math.min(40, bed.run()));
+            assertThat(bed.cookies)
+                .as("%s, one more at points %d and %d of %d", notify, first, second, points)
+                .containsExactly(ScriptedBed.upTo(3));
+            assertThat(bed.cq().overlaps()).isZero();
+          }
         }
       }
     }
@@ -324,23 +327,24 @@ class ArmContractTest {
   void required_A05_whateverTheBudgetCutsItIsAllDelivered() {
     for (int completions = 0; completions <= 80; completions += 5) {
       for (int software = 0; software <= 70; software += 7) {
-        final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 80);
-        bed.enable();
-        bed.complete(completions);
-        for (int i = 0; i < software; i++) {
-          assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+        try (ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 80)) {
+          bed.enable();
+          bed.complete(completions);
+          for (int i = 0; i < software; i++) {
+            assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+          }
+          int turns = 0;
+          while (bed.jdapl.turn()) {
+            turns++;
+            assertThat(bed.cookies.size() + bed.payloads.size()).isLessThanOrEqualTo(64 * turns);
+          }
+          bed.assertDelivered(completions);
+          assertThat(bed.payloads).hasSize(software);
+          bed.evd.postSoftwareEvent("one more");
+          bed.complete(completions == 80 ? 0 : 1);
+          bed.settle();
+          assertThat(bed.payloads).hasSize(software + 1);
         }
-        int turns = 0;
-        while (bed.jdapl.turn()) {
-          turns++;
-          assertThat(bed.cookies.size() + bed.payloads.size()).isLessThanOrEqualTo(64 * turns);
-        }
-        bed.assertDelivered(completions);
-        assertThat(bed.payloads).hasSize(software);
-        bed.evd.postSoftwareEvent("one more");
-        bed.complete(completions == 80 ? 0 : 1);
-        bed.settle();
-        assertThat(bed.payloads).hasSize(software + 1);
       }
     }
   }
@@ -780,32 +784,33 @@ class ArmContractTest {
       int points = 8;
       for (int first = 0; first < points; first++) {
         for (int second = first; second < points; second++) {
-          final SolicitedBed bed =
-              new SolicitedBed(behavior.withSolicited(SolicitedSupport.FULL), 3);
-          final int[] at = {first, second, 0};
-          bed.cq().notifies(notify);
-          final Runnable pass =
-              () -> {
-                final int point = at[2]++;
-                if (point == at[0]) {
-                  bed.arrives();
-                }
-                if (point == at[1]) {
-                  bed.arrivesSolicited();
-                }
-              };
-          bed.cq().hook(point -> pass.run());
-          bed.arrivesSolicited();
-          bed.quiet.upcall(bed);
-          do {
+          try (SolicitedBed bed =
+              new SolicitedBed(behavior.withSolicited(SolicitedSupport.FULL), 3)) {
+            final int[] at = {first, second, 0};
+            bed.cq().notifies(notify);
+            final Runnable pass =
+                () -> {
+                  final int point = at[2]++;
+                  if (point == at[0]) {
+                    bed.arrives();
+                  }
+                  if (point == at[1]) {
+                    bed.arrivesSolicited();
+                  }
+                };
+            bed.cq().hook(point -> pass.run());
+            bed.arrivesSolicited();
+            bed.quiet.upcall(bed);
+            do {
+              bed.settle();
+              pass.run();
+            } while (bed.cq().release() > 0 || at[2] <= second);
             bed.settle();
-            pass.run();
-          } while (bed.cq().release() > 0 || at[2] <= second);
-          bed.settle();
-          points = Math.max(points, Math.min(14, at[2]));
-          assertThat(bed.cookies)
-              .as("%s, unsolicited at %d, solicited at %d of %d", notify, first, second, points)
-              .containsExactly(1L, 2L, 3L);
+            points = Math.max(points, Math.min(14, at[2]));
+            assertThat(bed.cookies)
+                .as("%s, unsolicited at %d, solicited at %d of %d", notify, first, second, points)
+                .containsExactly(1L, 2L, 3L);
+          }
         }
       }
     }

@@ -16,7 +16,7 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /** Compiles the code with changes; whoever puts the result first on a class path runs it. */
-final class BrokenCode {
+public final class BrokenCode {
 
   private static final List<String> SOURCES =
       List.of(
@@ -32,7 +32,7 @@ final class BrokenCode {
    * @param classes where the class files go.
    * @throws AssertionError if a text is not found exactly once, or the code does not compile.
    */
-  static void compile(
+  public static void compile(
       final String name, final List<Mistake.Edit> edits, final Path root, final Path classes)
       throws IOException {
     final Map<String, String> broken = new LinkedHashMap<>();

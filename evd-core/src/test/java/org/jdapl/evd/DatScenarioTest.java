@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,10 +17,13 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jdapl.dat.Cno;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
@@ -33,6 +37,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.Segments;
 import org.jdapl.tck.Bench;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -61,6 +66,7 @@ class DatScenarioTest {
     private final Map<Long, Long> cookies = new ConcurrentSkipListMap<>();
 
     private final AtomicInteger sent = new AtomicInteger();
+    private final AtomicInteger flushed = new AtomicInteger();
     private int posted;
 
     private Link(final Bench bench) {
@@ -126,8 +132,27 @@ class DatScenarioTest {
       bench.settle();
     }
 
+    /** From now on the sender's requests that fail, and the ends of both sides, are kept. */
+    private List<ConnectionEvent.Kind> keepEnds() {
+      final List<ConnectionEvent.Kind> ends = new ArrayList<>();
+      rest.upcall(
+          new EventHandler() {
+            @Override
+            public void onConnection(final ConnectionEvent event) {
+              ends.add(event.kind());
+            }
+
+            @Override
+            public void onCompletion(final DtoCompletion event) {
+              assertThat(event.status()).isEqualTo(DtoStatus.ERR_FLUSHED);
+              flushed.incrementAndGet();
+            }
+          });
+      return ends;
+    }
+
     private void until(final BooleanSupplier condition, final String what) {
-      assertThat(bench.runUntil(condition)).as("%s [%s]", what, bench.replay()).isTrue();
+      await(bench, condition, what);
     }
 
     private final EventHandler keeping =
@@ -293,7 +318,7 @@ class DatScenarioTest {
     try (Bench bench = origin.open()) {
       final Link link = new Link(bench);
       final Evd interrupts = link.ia.createEvd(8, EventStream.SOFTWARE);
-      interrupts.upcall(HookedBed.on(event -> Thread.currentThread().interrupt()));
+      interrupts.upcall(InterceptedBed.on(event -> Thread.currentThread().interrupt()));
       link.arrive(2);
 
       assertThat(link.received.await(link.keeping, 3, SHORT)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
@@ -316,5 +341,113 @@ class DatScenarioTest {
       link.until(() -> link.cookies.size() == 3, "the EVD is usable");
       link.assertReceived(3);
     }
+  }
+
+  /** A disconnect moved the queue pair to RESET, not to ERROR: what was posted just vanished. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_M04_aDisconnectFlushesWhatIsOpenOnBothSidesAndBreaksNeither(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.arrive(3);
+      final List<ConnectionEvent.Kind> ends = link.keepEnds();
+      for (int i = 0; i < MESSAGES; i++) {
+        assertThat(link.sender.postReceive(link.lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+      }
+      for (int i = 3; i < MESSAGES; i++) {
+        assertThat(link.receiver.postReceive(link.lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+      }
+
+      link.sender.disconnect(Endpoint.Disconnect.GRACEFUL);
+      link.until(() -> ends.size() == 2, "both sides are told");
+      bench.settle();
+      link.drain();
+
+      link.assertReceived(MESSAGES);
+      assertThat(link.flushed).as(bench.replay()).hasValue(MESSAGES);
+      assertThat(ends)
+          .as("flushes are no failure [%s]", bench.replay())
+          .containsExactly(ConnectionEvent.Kind.DISCONNECTED, ConnectionEvent.Kind.DISCONNECTED);
+    }
+  }
+
+  /** A flush crashed where no event was wanted: of suppressed sends. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_T02_suppressedSendsHaveTheirOutcomesThoughADisconnectAndACloseOvertakeThem(
+      final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final Link link = new Link(bench);
+      link.keepEnds();
+      final Segments message = new Segments(1).add(link.lmr, 0, 8);
+      for (int i = 0; i < MESSAGES / 2; i++) {
+        assertThat(link.receiver.postReceive(link.lmr, 0, 8, i)).isEqualTo(Outcome.SUCCESS);
+      }
+      for (int i = 0; i < MESSAGES; i++) {
+        assertThat(link.sender.postSend(message, i, null, CompletionFlags.SUPPRESS))
+            .isEqualTo(Outcome.SUCCESS);
+      }
+
+      link.sender.disconnect(Endpoint.Disconnect.ABRUPT);
+      final CompletableFuture<DrainReport> closed =
+          link.sender.closeAsync(LONG).toCompletableFuture();
+      link.until(closed::isDone, "the close");
+
+      final DrainReport report = closed.join();
+      assertThat(report.suppressed() + report.requests().size() + link.flushed.get())
+          .as("%s [%s]", report, bench.replay())
+          .isEqualTo(MESSAGES);
+    }
+  }
+
+  /** Refusals were mixed up, and lost what the consumer said along with his. */
+  @ParameterizedTest
+  @MethodSource("virtualTime")
+  void required_C02_aRejectOfTheConsumerIsToldFromARefusalAndCarriesHisData(final SimCase origin) {
+    try (Bench bench = origin.open()) {
+      final InterfaceAdapter ia = bench.open();
+      final ProtectionZone pz = ia.createPz();
+      final Evd evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+      final Evd requests = ia.createEvd(1, EventStream.CONNECTION_REQUEST);
+      final byte[] asked = "may I?".getBytes(StandardCharsets.US_ASCII);
+      final byte[] refusal =
+          "sixteen bytes, no".substring(0, 16).getBytes(StandardCharsets.US_ASCII);
+      final List<ConnectionEvent> ends = new ArrayList<>();
+      evd.upcall(InterceptedBed.on(event -> ends.add(((ConnectionEvent) event).copy())));
+      final PublicServicePoint psp = ia.createPsp(1, requests);
+      final long[] services = {psp.connQual(), psp.connQual(), psp.connQual() + 1};
+      for (final long service : services) {
+        ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(1, 1))
+            .connect(ia.address(), service, LONG, ByteBuffer.wrap(asked));
+      }
+
+      await(bench, () -> ends.size() == 2, "one finds nobody, one finds the EVD full");
+      assertThat(ends)
+          .extracting(ConnectionEvent::kind)
+          .containsOnly(ConnectionEvent.Kind.NON_PEER_REJECTED);
+      requests.drain(
+          new EventHandler() {
+            @Override
+            public void onRequest(final ConnectionRequestEvent event) {
+              assertThat(prefix(event.request().privateData(), asked.length)).isEqualTo(asked);
+              event.request().reject(ByteBuffer.wrap(refusal));
+            }
+          },
+          9);
+      await(bench, () -> ends.size() == 3, "one is rejected");
+
+      assertThat(ends.get(2).kind()).isEqualTo(ConnectionEvent.Kind.PEER_REJECTED);
+      assertThat(prefix(ends.get(2).privateData(), refusal.length)).isEqualTo(refusal);
+    }
+  }
+
+  private static void await(final Bench bench, final BooleanSupplier condition, final String what) {
+    assertThat(bench.runUntil(condition)).as("%s [%s]", what, bench.replay()).isTrue();
+  }
+
+  private static byte[] prefix(final ByteBuffer data, final int length) {
+    final byte[] bytes = new byte[length];
+    data.get(bytes);
+    return bytes;
   }
 }

@@ -33,6 +33,7 @@ import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The loops that give turns and keep time, on threads and by hand. */
 @Timeout(120)
+@ExtendWith(HandBed.Closing.class)
 class DispatcherTest {
 
   private static final Duration BOUND = Duration.ofSeconds(Long.getLong("jdapl.bound", 20));
@@ -406,7 +408,7 @@ class DispatcherTest {
     final List<Endless> order = new ArrayList<>();
     final Evd late = bed.ia.createEvd(8, EventStream.SOFTWARE);
     final List<Integer> came = new ArrayList<>();
-    late.upcall(HookedBed.on(event -> came.add(order.size())));
+    late.upcall(InterceptedBed.on(event -> came.add(order.size())));
     final int others = 3;
     for (int i = 0; i < others; i++) {
       final Endless endless = new Endless(bed.ia.createEvd(200, EventStream.SOFTWARE), order);

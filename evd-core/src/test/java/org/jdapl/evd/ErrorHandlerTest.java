@@ -29,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Who is told of what upcalls throw, and how often. Isolated: it looks at what is logged. */
 @Isolated
 @Timeout(60)
+@ExtendWith(HandBed.Closing.class)
 class ErrorHandlerTest {
 
   private static final int EVENTS = 300;

@@ -1,7 +1,7 @@
 package org.jdapl.evd;
 
 import java.util.List;
-import org.jdapl.evd.Explorer.Violation;
+import org.jdapl.evd.StateWalk.Violation;
 import org.jdapl.verbs.ArmHint;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
@@ -20,7 +20,7 @@ import org.jdapl.verbs.SolicitedSupport;
  * {@link Merger}, {@link CqFeed} and the default of {@code pollAndRearm}, one step for each access
  * to what others touch as well.
  */
-final class EvdModel implements Explorer.Model {
+final class EvdModel implements StateWalk.Model {
 
   /** What an arm of the completion queue returns, and whether it armed the queue then. */
   enum Hint {

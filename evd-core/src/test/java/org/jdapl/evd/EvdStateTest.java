@@ -41,7 +41,7 @@ class EvdStateTest {
 
   private static void explore(final Setup setup) {
     final long start = System.nanoTime();
-    final int states = Explorer.explore(new EvdModel(setup, AS_IT_IS));
+    final int states = StateWalk.explore(new EvdModel(setup, AS_IT_IS));
     System.out.printf(
         "%s: %d states, %d ms%n", setup, states, (System.nanoTime() - start) / 1_000_000);
     assertThat(states).isGreaterThan(1_000);
@@ -495,7 +495,7 @@ class EvdStateTest {
   @ParameterizedTest
   @EnumSource
   void shouldFindThePlantedMistake(final Planted mistake) {
-    assertThatThrownBy(() -> Explorer.explore(new EvdModel(mistake.where(), mistake)))
+    assertThatThrownBy(() -> StateWalk.explore(new EvdModel(mistake.where(), mistake)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining(mistake.effect)
         .satisfies(found -> System.out.println(mistake + ": " + found.getMessage()));

@@ -3,7 +3,7 @@ package org.jdapl.evd;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -17,19 +17,19 @@ final class Evidence {
   private static final Path TABLE = Path.of("target/evidence.md");
 
   /** What found each mistake that was planted; null if nothing did. */
-  private final Map<Mistake, String> found = new LinkedHashMap<>();
+  private final Map<Mistake, String> found = new HashMap<>();
 
   /**
    * A mistake was planted.
    *
    * @param by the test that found it, and how; null if none did.
    */
-  void add(final Mistake mistake, final String by) {
+  synchronized void add(final Mistake mistake, final String by) {
     found.put(mistake, by);
   }
 
   /** Writes the table to a file of the build, and returns what there is to print. */
-  String write() throws IOException {
+  synchronized String write() throws IOException {
     final StringBuilder table =
         new StringBuilder("| rule | tests | planted mistake | found by | result |\n")
             .append("|---|---|---|---|---|\n");

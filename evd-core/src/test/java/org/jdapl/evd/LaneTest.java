@@ -24,7 +24,7 @@ class LaneTest {
 
   @Test
   void required_E04_theLongestEvdHoldsAsManyAsItSaysAndMoreIsRefused() {
-    final HookedProvider provider = new HookedProvider();
+    final InterceptedProvider provider = new InterceptedProvider();
     provider.maxCqe = Integer.MAX_VALUE; // some devices say so
     try (Jdapl jdapl = Jdapl.with(provider).byHand().start();
         InterfaceAdapter ia = jdapl.open();

@@ -31,8 +31,10 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Delivery;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Which monitors are held where foreign code runs; the JVM says so. */
+@ExtendWith(HandBed.Closing.class)
 class LockTest {
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -83,7 +85,7 @@ class LockTest {
 
   @Test
   void required_U13_noLockIsHeldInHandlersAndVerbs() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.provider.hook = this::look;
     final Looking handler = new Looking();
 
@@ -96,12 +98,12 @@ class LockTest {
         .contains("onEvent", "onRequest", "onTurnEnd", "onReady", "stage")
         .contains("create_cq", "create_qp", "alloc_pd", "reg_mr", "listen", "connect", "accept")
         .contains("post_send", "post_recv", "poll_cq", "req_notify_cq", "modify_qp", "reject")
-        .contains("disconnect", "notify", "destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd")
+        .contains("disconnect", "rdma_notify", "destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd")
         .contains("close_listener", "destroy_cq", "close_device");
   }
 
   /** Two endpoints come and are connected; requests are accepted and rejected. */
-  private void life(final HookedBed bed, final Looking handler) {
+  private void life(final InterceptedBed bed, final Looking handler) {
     bed.ia.createEndpoint(
         bed.ia.createPz(), bed.createEvd(), EndpointAttributes.defaults().withMaxDtos(4, 4));
     final PublicServicePoint psp = bed.ia.createPsp(1, bed.evd);
@@ -132,7 +134,7 @@ class LockTest {
   }
 
   /** Each policy has its upcall, and events are dequeued. */
-  private void policies(final HookedBed bed, final Looking handler) {
+  private void policies(final InterceptedBed bed, final Looking handler) {
     for (final Invoke when : Invoke.values()) {
       bed.evd.upcall(handler, Concurrency.many(2), when);
       assertThat(bed.evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
@@ -150,7 +152,7 @@ class LockTest {
   }
 
   /** Everything is closed, one by one and then with the adapter. */
-  private void ends(final HookedBed bed, final Looking handler) {
+  private void ends(final InterceptedBed bed, final Looking handler) {
     final var unused = bed.endpoint.closeAsync(Duration.ofSeconds(1)).thenRun(() -> look("stage"));
     bed.settle();
     final Evd other = bed.createEvd();
@@ -167,7 +169,7 @@ class LockTest {
 
   @Test
   void required_U13_noLockIsHeldWhenAPolicyWakesTheProvidersChannel() throws InterruptedException {
-    final HookedProvider provider = new HookedProvider(Delivery.CHANNEL);
+    final InterceptedProvider provider = new InterceptedProvider(Delivery.CHANNEL);
     provider.hook = this::look;
     try (Jdapl jdapl = Jdapl.with(provider).start()) {
       final InterfaceAdapter ia = jdapl.open();
@@ -176,7 +178,7 @@ class LockTest {
         final CountDownLatch came = new CountDownLatch(1);
         assertThat(evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
         LockSupport.parkNanos(NAP); // the dispatcher falls asleep
-        evd.upcall(HookedBed.on(event -> came.countDown()));
+        evd.upcall(InterceptedBed.on(event -> came.countDown()));
         assertThat(came.await(1, TimeUnit.MINUTES)).isTrue();
         evd.teardown();
       }

@@ -4,7 +4,10 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import org.jdapl.verbs.Access;
+import org.jdapl.verbs.ArmHint;
 import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.ArmModel;
+import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
@@ -18,12 +21,17 @@ import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.SharedReceiveQueue;
+import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WcOpcode;
@@ -32,17 +40,26 @@ import org.jdapl.verbs.WorkCompletions;
 
 /**
  * A provider that completes everything at once and moves no data: a send completes together with
- * the oldest receive of the same queue pair. It allocates nothing on the way, so that what is
- * measured over it is the dispatcher. Confined to one thread.
+ * the oldest receive of the same queue pair, or of its shared queue. It allocates nothing on the
+ * way, so that what is measured over it is the dispatcher. Confined to one thread.
  */
 final class Loopback implements VerbsProvider, Device {
 
   private static final int SIZE = 1 << 10;
 
-  private final Declaration declaration = Declaration.weakest();
+  private final Declaration declaration =
+      new Declaration(
+          ArmModel.UNKNOWN,
+          ArmHint.NONE,
+          ArmedAfterHint.UNKNOWN,
+          SecondArm.UNKNOWN,
+          NotificationConcurrency.CONCURRENT,
+          true,
+          SolicitedSupport.UNSUPPORTED,
+          LastWqe.NEVER); // who would have to wait for one, on a clock that stands still
   private final DeviceLimits limits =
       new DeviceLimits(
-          SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
+          SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, 16, 0, 1 << 30, 1, 1, 56, 196, 148);
 
   @Override
   public String name() {
@@ -113,7 +130,13 @@ final class Loopback implements VerbsProvider, Device {
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    return new Qp((Cq) attributes.sendCq(), (Cq) attributes.recvCq());
+    return new Qp((Cq) attributes.sendCq(), (Cq) attributes.recvCq(), (Receives) attributes.srq());
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    return new Receives();
   }
 
   @Override
@@ -207,17 +230,42 @@ final class Loopback implements VerbsProvider, Device {
     public void close() {}
   }
 
+  /** A ring of receives, of a queue pair or shared. */
+  private static final class Receives implements SharedReceiveQueue {
+    private final long[] wrIds = new long[SIZE];
+    private long head;
+    private long tail;
+
+    @Override
+    public int postRecv(final RecvRequest request) {
+      wrIds[(int) tail++ & (SIZE - 1)] = request.wrId;
+      return 0;
+    }
+
+    private boolean isEmpty() {
+      return head == tail;
+    }
+
+    private long take() {
+      return wrIds[(int) head++ & (SIZE - 1)];
+    }
+
+    @Override
+    public void close() {}
+  }
+
   private static final class Qp implements QueuePair {
     private final Cq sendCq;
     private final Cq recvCq;
-    private final long[] receives = new long[SIZE];
-    private long head;
-    private long tail;
+    private final Receives receives;
+    private final boolean shares;
     private boolean error;
 
-    private Qp(final Cq sendCq, final Cq recvCq) {
+    private Qp(final Cq sendCq, final Cq recvCq, final Receives shared) {
       this.sendCq = sendCq;
       this.recvCq = recvCq;
+      shares = shared != null;
+      receives = shares ? shared : new Receives();
     }
 
     @Override
@@ -228,8 +276,8 @@ final class Loopback implements VerbsProvider, Device {
     @Override
     public int postSend(final SendRequest request) {
       sendCq.add(request.wrId, error);
-      if (!error && head < tail) {
-        recvCq.add(receives[(int) head++ & (SIZE - 1)], false);
+      if (!error && !receives.isEmpty()) {
+        recvCq.add(receives.take(), false);
       }
       return 0;
     }
@@ -238,17 +286,16 @@ final class Loopback implements VerbsProvider, Device {
     public int postRecv(final RecvRequest request) {
       if (error) {
         recvCq.add(request.wrId, true);
-      } else {
-        receives[(int) tail++ & (SIZE - 1)] = request.wrId;
+        return 0;
       }
-      return 0;
+      return receives.postRecv(request);
     }
 
     @Override
     public void modifyToError() {
       error = true;
-      while (head < tail) {
-        recvCq.add(receives[(int) head++ & (SIZE - 1)], true);
+      while (!shares && !receives.isEmpty()) {
+        recvCq.add(receives.take(), true);
       }
     }
 

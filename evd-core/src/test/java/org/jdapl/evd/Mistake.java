@@ -12,7 +12,7 @@ import java.util.List;
  * @param edits how the code is broken.
  * @param where the cases the rule's tests run over; see {@link SimCase#all}.
  */
-record Mistake(String rule, String story, List<Edit> edits, String where) {
+public record Mistake(String rule, String story, List<Edit> edits, String where) {
 
   private static final String VIRTUAL =
       "virtual time, seed 42, arm=weak hint=none second-arm=ignored delivery=push concurrency=serial";
@@ -26,9 +26,19 @@ record Mistake(String rule, String story, List<Edit> edits, String where) {
    * @param right the text to replace; it stands there exactly once.
    * @param wrong what replaces it.
    */
-  record Edit(String file, String right, String wrong) {}
+  public record Edit(String file, String right, String wrong) {}
 
-  static Mistake of(
+  /**
+   * A mistake of one edit.
+   *
+   * @param rule the rule.
+   * @param story what is wrong.
+   * @param file the name of the source file.
+   * @param right the text to replace; it stands there exactly once.
+   * @param wrong what replaces it.
+   * @return the mistake.
+   */
+  public static Mistake of(
       final String rule,
       final String story,
       final String file,

@@ -34,12 +34,15 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.MergeContractTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
+          "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
+          "org.jdapl.evd.SharedReceiveScenarioTest",
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
+          "org.jdapl.evd.LeakDetectorTest",
           "org.jdapl.evd.LockTest",
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.AllocationTest",
@@ -48,6 +51,15 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.SerializerRegressionTest",
           "org.jdapl.evd.WatchdogTest",
           "org.jdapl.evd.DeviceLossTest",
+          "org.jdapl.evd.DestructionScenarioTest",
+          "org.jdapl.evd.CmScenarioTest",
+          "org.jdapl.evd.DatScenarioTest",
+          "org.jdapl.evd.StuckHandlerTest",
+          "org.jdapl.evd.StuckVerbTest",
+          "org.jdapl.evd.BoundsTest",
+          "org.jdapl.evd.TwoSidesTest",
+          "org.jdapl.evd.LmrTest",
+          "org.jdapl.evd.PostTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;
@@ -56,20 +68,29 @@ public final class MistakeRun implements Callable<String> {
    * A run.
    *
    * @param rule whose tests to run.
+   * @param where the cases they run over.
    */
-  public MistakeRun(final String rule) {
+  public MistakeRun(final String rule, final String where) {
     this.rule = rule;
+    SimCase.want(where); // that of this class loader
   }
 
   /**
-   * Runs the tests.
+   * Runs the tests until one fails.
    *
    * @return the test that found the mistake, and how; null if all passed.
    */
   @Override
   public String call() {
+    StopAtFirstFailure.want();
     final LauncherDiscoveryRequest request =
-        LauncherDiscoveryRequestBuilder.request().selectors(selectors()).build();
+        LauncherDiscoveryRequestBuilder.request()
+            .selectors(selectors())
+            .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
+            .configurationParameter(
+                "junit.jupiter.extensions.autodetection.include",
+                StopAtFirstFailure.class.getName())
+            .build();
     final SummaryGeneratingListener listener = new SummaryGeneratingListener();
     LauncherFactory.create().execute(request, listener);
     final TestExecutionSummary summary = listener.getSummary();

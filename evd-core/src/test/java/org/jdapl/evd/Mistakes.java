@@ -18,6 +18,9 @@ final class Mistakes {
             merge(),
             arming(),
             teardown(),
+            connections(),
+            posts(),
+            sharedReceives(),
             errors())
         .flatMap(mistakes -> mistakes);
   }
@@ -406,8 +409,8 @@ final class Mistakes {
             "W07",
             "a wait by hand parks its thread",
             "Jdapl.java",
-            "    if (byHand) {\n      runUntil(\n",
-            "    if (byHand && deadline < 0) {\n      runUntil(\n"));
+            "    if (byHand) {\n      drive(",
+            "    if (byHand && deadline < 0) {\n      drive("));
   }
 
   private static Stream<Mistake> waitingWithThreads() {
@@ -524,17 +527,23 @@ final class Mistakes {
                 + "      ended = false;\n"
                 + "      offerEnd("),
         Mistake.of(
+            "M04",
+            "a connection whose requests are flushed stands for ever",
+            "Connection.java",
+            "            if (isUp()) {\n              onBroken();",
+            "            if (!isUp()) {\n              onBroken();"),
+        Mistake.of(
             "M05",
             "a close does not wait for who handles an async error of its endpoint",
             "EndpointDrain.java",
-            "    if (connection.isBusy() || (upcalls.get() > 0 && !late)) {",
-            "    if (connection.isBusy()) {"),
+            "    if ((upcalls.get() > 0 && !late) || !connection.endCalls()) {",
+            "    if (!connection.endCalls()) {"),
         Mistake.of(
                 "M05",
                 "a dead endpoint's completions are given to the next one",
                 "EndpointTable.java",
-                "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-                "endpoint")
+                "owner != null && owner.tag() == tag ? owner : null",
+                "owner")
             .with(
                 "EndpointDrain.java",
                 "      evd.merger().sweep(endpoint);",
@@ -688,6 +697,12 @@ final class Mistakes {
             "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
                 + "        abandoned = true;"),
         Mistake.of(
+            "T01",
+            "nobody says that a close is over its bound",
+            "EndpointDrain.java",
+            "      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
+            ""),
+        Mistake.of(
             "E02",
             "completions overtake those that were swept into the report",
             "Merger.java",
@@ -700,10 +715,38 @@ final class Mistakes {
             "    report.add(\n",
             "    new ArrayList<DrainReport.Request>().add(\n"),
         Mistake.of(
+            "T02",
+            "what is delivered during a close is in its report as well",
+            "Merger.java",
+            "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view,",
+            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+                + "      queue.report().add(\n"
+                + "          new DrainReport.Request(\n"
+                + "              DrainReport.Queue.RECEIVE,\n"
+                + "              queue.cookie(slot),\n"
+                + "              null,\n"
+                + "              DrainReport.Status.FLUSHED));\n"
+                + "    }\n"
+                + "    queue.complete(slot);\n"
+                + "    stash.release(entry);\n"
+                + "    to.set(view,"),
+        Mistake.of(
+            "T02",
+            "what waits for ESTABLISHED is lost when its endpoint is closed",
+            "Merger.java",
+            "    if (endpoint.connection().isOf(evd)) {\n      unhold(endpoint.connection());\n    }\n",
+            ""),
+        Mistake.of(
+            "T02",
+            "a queue that waits for its timer is not polled before its requests are given up",
+            "EndpointDrain.java",
+            "      evd.control(evd.merger()::resumeAll);",
+            "      evd.control(evd.merger()::resume);"),
+        Mistake.of(
                 "T03",
                 "a post is accepted after the close's marker",
                 "WorkQueue.java",
-                "      sealed = closing;\n",
+                "    sealed = true;\n",
                 "")
             .with(
                 "EndpointImpl.java",
@@ -715,8 +758,14 @@ final class Mistakes {
             "T05",
             "a dead endpoint's completions are given to the next one",
             "EndpointTable.java",
-            "endpoint != null && endpoint.tag() == tag ? endpoint : null",
-            "endpoint"),
+            "owner != null && owner.tag() == tag ? owner : null",
+            "owner"),
+        Mistake.of(
+            "T05",
+            "a number is given to the next endpoint while completions of the last one may come",
+            "EndpointTable.java",
+            "(generations[slot] + 1) & GENERATION_MASK",
+            "generations[slot] & GENERATION_MASK"),
         Mistake.of(
             "T06",
             "the queue of an error completion is told by its opcode",
@@ -742,17 +791,159 @@ final class Mistakes {
             "    whenQuiet(() -> control(this::finishClose));",
             "    finishClose();"),
         Mistake.of(
+                "T08",
+                "an id is destroyed inside the event that says that it failed",
+                "Connection.java",
+                "ADDR_ERROR, ROUTE_ERROR ->\n            end(",
+                "ADDR_ERROR, ROUTE_ERROR ->\n            endOf(\n                id,")
+            .with(
+                "Connection.java",
+                "  private void end(final ConnectionEvent.Kind kind) {",
+                "  private void endOf(final CmId id, final ConnectionEvent.Kind kind) {\n"
+                    + "    end(kind);\n"
+                    + "    id.close();\n"
+                    + "  }\n\n"
+                    + "  private void end(final ConnectionEvent.Kind kind) {"),
+        Mistake.of(
+            "T08",
+            "a close that is complete in an upcall destroys its id there",
+            "EndpointDrain.java",
+            "      endpoint.ia().reaper().execute(this::account);",
+            "      account();"),
+        Mistake.of(
+            "T09",
+            "a queue pair is destroyed under a call of the connection manager",
+            "Connection.java",
+            "    return inProgress.compareAndSet(0, NO_MORE);",
+            "    return true;"),
+        Mistake.of(
             "T09",
             "the id is destroyed before its queue pair",
             "EndpointDrain.java",
-            "    tolerate(endpoint.qp()::close);\n    tolerate(connection::release);\n",
-            "    tolerate(connection::release);\n    tolerate(endpoint.qp()::close);\n"),
+            "    destroy(endpoint.qp()::close);\n    destroy(connection::release);\n",
+            "    destroy(connection::release);\n    destroy(endpoint.qp()::close);\n"),
+        Mistake.of(
+            "T10",
+            "a queue pair that could not be destroyed is forgotten",
+            "EndpointDrain.java",
+            "      endpoint.ia().destroyLater(close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a region that could not be deregistered is forgotten",
+            "LmrImpl.java",
+            "      pz.ia().destroyLater(mr::close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a protection domain that could not be freed is forgotten",
+            "PzImpl.java",
+            "      ia.destroyLater(pd::close);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a completion queue that is created too late is forgotten",
+            "EvdImpl.java",
+            "      late = queuesDestroyed;\n",
+            "      late = false;\n"),
+        Mistake.of(
+            "T10",
+            "a region is deregistered while a queue pair still reaches it",
+            "LmrImpl.java",
+            "    pz.checkStopped(name + \".close\");\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a zone is locked while a post is waited for",
+            "PzImpl.java",
+            "  DatObject userOf(",
+            "  synchronized DatObject userOf("),
+        Mistake.of(
+            "T02",
+            "a request that is being posted is given up, and accepted",
+            "WorkQueue.java",
+            "    if (!tryLock()) {\n      return false;\n    }\n    try {\n      for",
+            "    final boolean unused = tryLock();\n    try {\n      for"),
+        Mistake.of(
+            "T09",
+            "an id is destroyed under a call that began meanwhile",
+            "Connection.java",
+            "    if (inProgress.incrementAndGet() <= 0) {\n      return;\n    }\n",
+            "    enter();\n"),
+        Mistake.of(
+            "T10",
+            "a call that does not return holds up all others",
+            "Reaper.java",
+            "      startCaller();\n    }\n  }",
+            "    }\n  }"),
+        Mistake.of(
+            "T10",
+            "a call that does not return holds up the timers",
+            "Reaper.java",
+            "while (caller == null && (task",
+            "while ((task"),
+        Mistake.of(
+            "T10",
+            "the close of an adapter waits for its device",
+            "IaImpl.java",
+            "      reaper.schedule(bound, closed, this::endClose);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "what is accounted for is not reported before the queue pair is destroyed",
+            "EndpointDrain.java",
+            "    if (accounted) {\n      report();\n    } else {",
+            "    if (accounted) {\n      giveUp();\n    } else {"),
         Mistake.of(
             "T10",
             "the adapter closes while objects live",
             "IaImpl.java",
-            "      if (!closing && !objects.isEmpty()) {",
-            "      if (!closing && objects.size() > 100) {"),
+            "    if (!open.isEmpty()) {",
+            "    if (open.size() > 100) {"),
+        Mistake.of(
+            "T10",
+            "an endpoint that is closed stays counted",
+            "EndpointImpl.java",
+            "    ia.remove(this);\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "an object that is closed stays in the list of those that are open",
+            "IaImpl.java",
+            "      leaks.closed(object.name());\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "the place where an object was created is lost",
+            "LeakDetector.java",
+            "        objects.put(name, here);",
+            "        objects.put(name, null);"),
+        Mistake.of(
+            "T10",
+            "the place is inside the framework",
+            "LeakDetector.java",
+            "            IaImpl.class.getName(),\n",
+            ""),
+        Mistake.of(
+            "T10",
+            "a completion queue is destroyed before the queue pair of a stuck handler's endpoint",
+            "EvdImpl.java",
+            "    return !users.isEmpty();",
+            "    return users.isEmpty();"),
+        Mistake.of(
+            "T11",
+            "a region is closed though a request uses it",
+            "PzImpl.java",
+            "endpoint.uses(lmr)",
+            "endpoint.uses(null)"),
+        Mistake.of(
+            "T11",
+            "the request of an endpoint that is being closed uses no region",
+            "PzImpl.java",
+            "endpoint && endpoint.uses(lmr))",
+            "endpoint\n"
+                + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
+                + "              && endpoint.uses(lmr))"),
         Mistake.of(
             "T12",
             "a device that is lost stays open",
@@ -789,6 +980,182 @@ final class Mistakes {
             "DeviceRelease.java",
             "    once(ends, 1, last);",
             "    once(ends, 3, last);"));
+  }
+
+  private static Stream<Mistake> connections() {
+    return Stream.of(
+        Mistake.of(
+            "C02",
+            "an accept has no bound",
+            "Connection.java",
+            "    schedule(bounds().accept(), () ->"
+                + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
+            ""),
+        Mistake.of(
+            "C02",
+            "a reject of the consumer is taken for the library's",
+            "Connection.java",
+            "                status == CmHandler.CONSUMER_REJECT",
+            "                status < 0"),
+        Mistake.of(
+            "C04",
+            "a graceful disconnect waits for its requests as long as they take",
+            "Connection.java",
+            "        schedule(bounds().disconnect(), () -> endByConsumer(Trigger.END));",
+            "        assert bounds() != null;"),
+        Mistake.of(
+            "C05",
+            "the bounds of an endpoint are not asked for",
+            "Connection.java",
+            "    return attributes.bounds();",
+            "    return Bounds.defaults();"),
+        Mistake.of(
+            "C05",
+            "who waits for ESTABLISHED waits for ever",
+            "Connection.java",
+            "        schedule(bounds().order(), () -> evd.control(this::establishBound));",
+            "        assert bounds() != null;"),
+        Mistake.of(
+            "C05",
+            "the end waits for the last completions for ever",
+            "Connection.java",
+            "      schedule(bounds().order(), () -> evd.control(this::gateBound));",
+            "      assert bounds() != null;"));
+  }
+
+  private static Stream<Mistake> posts() {
+    return Stream.of(
+        Mistake.of(
+            "D03",
+            "an object that rides along is forgotten",
+            "WorkQueue.java",
+            "    contexts[slot] = context;",
+            "    contexts[slot] = null;"),
+        Mistake.of(
+            "D04",
+            "threads post at once",
+            "Guard.java",
+            "    while (!tryLock()) {",
+            "    while (!tryLock() && spins < 0) {"),
+        Mistake.of(
+            "D05",
+            "no request is signaled if all are suppressed",
+            "WorkQueue.java",
+            "!suppress || unsignaled + 1 >= signalInterval",
+            "!suppress"));
+  }
+
+  private static Stream<Mistake> sharedReceives() {
+    return Stream.of(
+        Mistake.of(
+            "E02",
+            "a batch of shared receives is taken for one endpoint's",
+            "Stash.java",
+            "completions.qpNumber(i)",
+            "completions.qpNumber(0)"),
+        Mistake.of(
+            "E05",
+            "each endpoint takes room for all shared receives",
+            "SrqImpl.java",
+            "    final CqFeed there = shareRoom(evd, null);",
+            "    rooms.remove(evd);\n    final CqFeed there = shareRoom(evd, null);"),
+        Mistake.of(
+            "E05",
+            "the room of shared receives is not given back",
+            "SrqImpl.java",
+            "    giveRoom(evd, feed);\n  }",
+            "  }"),
+        Mistake.of(
+            "M03",
+            "the end of a connection waits for no shared receive",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "M03",
+            "the last shared receives are left in the completion queue",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "T02",
+            "the report does not have the receives that an endpoint took of a shared queue",
+            "SharedReceives.java",
+            "  boolean isSuppressed(final int slot) {\n    return false;",
+            "  boolean isSuppressed(final int slot) {\n    return isDrained() || isSealed();"),
+        Mistake.of(
+            "T04",
+            "the last receive of a shared queue is not waited for",
+            "SharedReceives.java",
+            "    if (!lastTaken || isDrained()) {",
+            "    if (isDrained()) {"),
+        Mistake.of(
+            "T04",
+            "completions behind the last-receive event are not polled",
+            "SharedReceives.java",
+            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "evd != null"),
+        Mistake.of(
+            "T04",
+            "a device that never reports the last receive is waited for",
+            "SharedReceives.java",
+            "    if (waiting && endpoint",
+            "    if (lastTaken && endpoint"),
+        Mistake.of(
+            "T04",
+            "the last receive is waited for without a bound",
+            "SharedReceives.java",
+            "            this::onLastTaken);",
+            "            () -> {});"),
+        Mistake.of(
+            "T04",
+            "the bound stays short where the last receive is reported",
+            "IaImpl.java",
+            "        reportsLastWqe = true;\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive whose completion is nobody's is lost",
+            "Merger.java",
+            "      srq.giveBack(wrId);\n",
+            ""),
+        Mistake.of(
+            "T05",
+            "a shared receive is lost when its completion is swept",
+            "SrqImpl.java",
+            "    } while (!returned.compareAndSet(first, done));",
+            "    } while (!returned.compareAndSet(first, Thread.currentThread() == null ? done : first));"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is believed to be new too early",
+            "SrqImpl.java",
+            "numbers.putIfAbsent(number, endpoint) == null",
+            "numbers.put(number, endpoint) != endpoint"),
+        Mistake.of(
+            "T06",
+            "the number of a queue pair is forgotten before its completion queue was looked at",
+            "EndpointDrain.java",
+            "    if (endpoint.srq() == null) {",
+            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeUser(endpoint);\n    }\n"
+                + "    if (endpoint.srq() == null) {"),
+        Mistake.of(
+            "T13",
+            "the low watermark is told of twice",
+            "SrqImpl.java",
+            "    if (armed.getAndSet(false)) {",
+            "    if (armed.get()) {"),
+        Mistake.of(
+            "T13",
+            "a watermark that is reached already is told of only when the device says so",
+            "SrqImpl.java",
+            "    if (open.get() < receives) {",
+            "    if (open.get() < 0) {"),
+        Mistake.of(
+            "R02",
+            "a closed shared receive queue takes posts",
+            "SrqImpl.java",
+            "      checkOpen(\"postReceive\");\n",
+            ""));
   }
 
   private static Stream<Mistake> errors() {

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -29,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * to find it: a guard that nobody has seen fail is not tested. Prints the table of the evidence.
  */
 @Tag("mistakes")
+@Execution(ExecutionMode.CONCURRENT)
 class MistakesTest {
 
   private static final long SECONDS = 20;
@@ -41,10 +44,9 @@ class MistakesTest {
   private static PrintStream out;
   private static PrintStream err;
 
-  @TempDir Path classes;
-
   @BeforeAll
   static void redirect() throws IOException {
+    System.setProperty("jdapl.bound", "10");
     out = System.out;
     err = System.err;
     Files.createDirectories(LOG.getParent());
@@ -55,6 +57,7 @@ class MistakesTest {
 
   @AfterAll
   static void print() throws IOException {
+    System.clearProperty("jdapl.bound");
     System.setOut(out);
     System.setErr(err);
     System.out.println(EVIDENCE.write());
@@ -62,10 +65,10 @@ class MistakesTest {
 
   @ParameterizedTest
   @MethodSource("wanted")
-  void shouldBeFound(final Mistake mistake) throws Exception {
+  void shouldBeFound(final Mistake mistake, @TempDir final Path classes) throws Exception {
     BrokenCode.compile(mistake.toString(), mistake.edits(), Path.of(".."), classes);
 
-    final String found = run(mistake);
+    final String found = run(mistake, classes);
 
     EVIDENCE.add(mistake, found);
     System.out.println("===== " + mistake + "\n===== found by " + found);
@@ -79,33 +82,28 @@ class MistakesTest {
   }
 
   /** What found it; a test that does not end has found it as well. */
-  private String run(final Mistake mistake) throws Exception {
-    final String before = System.getProperty("jdapl.case", "");
-    System.setProperty("jdapl.case", mistake.where());
-    System.setProperty("jdapl.bound", "10");
-    try (URLClassLoader loader = new URLClassLoader(classPath(), parent())) {
+  private static String run(final Mistake mistake, final Path classes) throws Exception {
+    try (URLClassLoader loader = new URLClassLoader(classPath(classes), parent())) {
       loader.setDefaultAssertionStatus(!mistake.rule().equals("E10"));
       final Callable<?> tests =
           (Callable<?>)
               loader
                   .loadClass(MistakeRun.class.getName())
-                  .getConstructor(String.class)
-                  .newInstance(mistake.rule());
+                  .getConstructor(String.class, String.class)
+                  .newInstance(mistake.rule(), mistake.where());
       final FutureTask<Object> task = new FutureTask<>(tests::call);
-      final Thread thread = new Thread(task, mistake.toString());
+      final ThreadGroup group = new ThreadGroup(mistake.toString()); // tests look for their threads
+      final Thread thread = new Thread(group, task, mistake.toString());
       thread.setContextClassLoader(loader);
       thread.setDaemon(true);
       thread.start();
       return (String) task.get(SECONDS, TimeUnit.SECONDS);
     } catch (final TimeoutException e) {
       return "a test that did not end";
-    } finally {
-      System.setProperty("jdapl.case", before);
-      System.clearProperty("jdapl.bound");
     }
   }
 
-  private URL[] classPath() throws MalformedURLException {
+  private static URL[] classPath(final Path classes) throws MalformedURLException {
     final List<URL> urls = new ArrayList<>();
     urls.add(classes.toUri().toURL());
     urls.add(Path.of("../providers/spi/target/test-classes").toUri().toURL());

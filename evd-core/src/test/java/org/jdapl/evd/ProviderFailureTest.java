@@ -10,10 +10,12 @@ import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(HandBed.Closing.class)
 class ProviderFailureTest {
 
   @Test
@@ -40,7 +42,7 @@ class ProviderFailureTest {
   @ParameterizedTest
   @ValueSource(strings = {"post_send", "post_recv"})
   void required_R03_soDoesAPostThatTheProviderThrowsOutOf(final String verb) {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.provider.refuse(verb);
     final DatException refused =

@@ -39,12 +39,14 @@ import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A provider that misbehaves, and completions of queue pairs that are gone. */
+@ExtendWith(HandBed.Closing.class)
 class ProviderFaultContractTest {
 
   private static final int ENOUGH = 10_000;
@@ -626,7 +628,7 @@ class ProviderFaultContractTest {
 
   @Test
   void required_M02_theActiveSideHoldsCompletionsBackUntilItsBoundAndIsBrokenThen() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final List<Object> seen = new ArrayList<>();
     bed.endpoint.postReceive(bed.lmr, 0, 8, 7);
     bed.endpoint.postReceive(bed.lmr, 0, 8, 8);
@@ -654,7 +656,7 @@ class ProviderFaultContractTest {
   @ValueSource(booleans = {false, true})
   void required_M02_thePassiveSideHandsOutEstablishedOnceThoughACompletionComesFirst(
       final boolean whilePolling) {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final List<Object> seen = new ArrayList<>();
     final List<ConnectionRequest> requests = new ArrayList<>();
     bed.ia.createPsp(1, bed.evd);
@@ -687,7 +689,7 @@ class ProviderFaultContractTest {
     }
 
     assertThat(seen).containsExactly(ConnectionEvent.Kind.ESTABLISHED, 7L);
-    assertThat(verbs.contains("notify")).as("the device is told").isNotEqualTo(whilePolling);
+    assertThat(verbs.contains("rdma_notify")).as("the device is told").isNotEqualTo(whilePolling);
   }
 
   // P04: verbs of the connection manager
@@ -695,7 +697,7 @@ class ProviderFaultContractTest {
   /** A completion makes ESTABLISHED be handed out ahead of it, and the device is told of that. */
   @Test
   void required_P04_anExceptionOutOfNotifyIsReportedAndNothingIsLost() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final List<Object> seen = new ArrayList<>();
     bed.ia.createPsp(1, bed.evd);
     bed.endpoint.postReceive(bed.lmr, 0, 8, 7);
@@ -718,7 +720,7 @@ class ProviderFaultContractTest {
         });
     bed.provider.ask();
     bed.settle();
-    bed.provider.refuse("notify");
+    bed.provider.refuse("rdma_notify");
 
     bed.provider.receive(0);
     bed.settle();
@@ -729,7 +731,7 @@ class ProviderFaultContractTest {
 
   @Test
   void required_P04_aGracefulDisconnectEndsThoughItsMarkerCannotBePosted() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     final List<Object> seen = new ArrayList<>();
     bed.evd.upcall(seeing(seen));
     bed.connected();
@@ -738,7 +740,7 @@ class ProviderFaultContractTest {
         verb -> {
           if (verb.equals("post_send")) {
             bed.provider.hook = next -> {};
-            throw HookedProvider.refused(verb);
+            throw InterceptedProvider.refused(verb);
           }
         };
 
@@ -754,7 +756,7 @@ class ProviderFaultContractTest {
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void required_P04_anErrorOutOfDestroyIsReportedAndTheCloseEnds() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.provider.hook =
         verb -> {
           if (verb.startsWith("de") || verb.startsWith("close")) {
@@ -776,7 +778,7 @@ class ProviderFaultContractTest {
 
   @Test
   void required_P04_aPostThatThrowsIsNotOpen() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.provider.refuse("post_recv");
     for (int i = 0; i < 10; i++) { // more than the endpoint may have
       assertThatThrownBy(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 1))

@@ -7,22 +7,28 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
+import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Defects at the border to the provider that a review found, each as a test. By hand. */
+/** Defects at the border to the provider, each as a test. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class ProviderRegressionTest {
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
 
   @Test
   void shouldReportARejectAsThePeersWhenAnAcceptFailedBefore() {
@@ -64,6 +70,59 @@ class ProviderRegressionTest {
     assertThat(verbs).containsSubsequence("connect", "disconnect", "connect returns");
     assertThat(bed.kinds)
         .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
+  }
+
+  @Test
+  void shouldNotWaitForTheAnswerWhenTheConsumerDisconnectedMeanwhile() {
+    final List<String> events = new ArrayList<>();
+    bed.evd.upcall(
+        InterceptedBed.on(
+            event ->
+                events.add(
+                    event instanceof ConnectionEvent connection
+                        ? connection.kind().toString()
+                        : ((DtoCompletion) event).status().toString())));
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    bed.connect(bed.endpoint);
+    bed.provider.receive(0); // of a peer that knows of the connection before
+    bed.endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+    bed.settle();
+
+    assertThat(events).containsExactly("ESTABLISHED", "SUCCESS", "DISCONNECTED");
+  }
+
+  @Test
+  void shouldRefuseARequestWhenTheReportOfItsEvdCameWithoutIt() {
+    final EvdImpl evd = bed.createEvd();
+    final PublicServicePoint psp = bed.ia.createPsp(1, evd);
+    bed.provider.ask();
+    psp.close();
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook = verbs::add;
+    final CompletableFuture<DrainReport> closed =
+        evd.closeAsync(Duration.ZERO).toCompletableFuture();
+    bed.settle();
+
+    assertThat(closed.join().complete()).isFalse();
+    assertThat(verbs).contains("reject");
+  }
+
+  @Test
+  void shouldNotHangUpAnIdThatIsDestroyedWhenTheConnectionStandsTooLate() {
+    bed.evd.upcall(bed.recording());
+    bed.connect(bed.endpoint);
+    final List<String> verbs = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          verbs.add(verb);
+          if (verb.equals("destroy_qp")) {
+            bed.provider.tell(CmEventType.ESTABLISHED, 0);
+          }
+        };
+    bed.endpoint.close();
+    bed.settle();
+
+    assertThat(verbs).endsWith("destroy_qp", "destroy_id");
   }
 
   @Test
@@ -117,7 +176,7 @@ class ProviderRegressionTest {
 
   @Test
   void required_T09_theQueuePairIsDestroyedBeforeItsIdAndTheQueueAfterBoth() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     final List<String> destroyed = new ArrayList<>();
     bed.provider.hook =

@@ -15,7 +15,6 @@ import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -29,14 +28,11 @@ import org.jdapl.evd.ScriptedDevice.ScriptedQp;
  * An EVD on a {@link ScriptedDevice}, driven by hand, with one endpoint whose completions go there
  * and whose connection events go elsewhere. It is the handler of its EVD and remembers what it got.
  */
-class ScriptedBed implements EventHandler {
+class ScriptedBed extends HandBed implements EventHandler {
 
-  private static final int TURNS_AT_MOST = 1000;
+  private static final int CAPACITY = 8;
 
   final ScriptedDevice device;
-  final HandClock clock = new HandClock();
-  final Jdapl jdapl;
-  final InterfaceAdapter ia;
   final ProtectionZone pz;
   final Lmr lmr;
   final Evd evd;
@@ -58,9 +54,8 @@ class ScriptedBed implements EventHandler {
 
   /** With that many receives posted. */
   ScriptedBed(final ScriptedDevice device, final int receives) {
+    super(device, CAPACITY);
     this.device = device;
-    jdapl = Jdapl.with(device).clock(clock).byHand().capacity(8).start();
-    ia = jdapl.open();
     pz = ia.createPz();
     lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
     evd = createEvd(2 * receives + 8);
@@ -100,20 +95,6 @@ class ScriptedBed implements EventHandler {
   /** Completes the oldest receives. */
   final void complete(final int count) {
     qp().completeReceives(count);
-  }
-
-  /** Turns until nothing is to be done. */
-  final void settle() {
-    int turns = 0;
-    while (jdapl.turn()) {
-      turns++;
-      assertThat(turns).as("turns").isLessThan(TURNS_AT_MOST);
-    }
-  }
-
-  final void pass(final Duration time) {
-    clock.advance(time);
-    settle();
   }
 
   /** Enables the upcall of its EVD, and settles. */

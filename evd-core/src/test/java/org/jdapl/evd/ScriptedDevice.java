@@ -18,6 +18,7 @@ import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.AsyncHandler;
+import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -38,6 +39,7 @@ import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
@@ -170,21 +172,62 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   private static final DeviceLimits LIMITS =
-      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 0, 0, 0, 0, 1 << 20, 16, 16, 64, 64, 64);
+      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 8, 64, 4, 0, 1 << 20, 16, 16, 64, 64, 64);
 
   private final Behavior behavior;
-  private final Declaration declaration;
+  private Declaration declaration;
   private final BitSet numbers = new BitSet();
   private final List<ScriptedCq> cqs = new ArrayList<>();
   private final List<ScriptedQp> qps = new ArrayList<>();
   private final List<ScriptedCmId> cmIds = new ArrayList<>();
   private boolean establishes = true;
   private boolean flushes = true;
+  private boolean lastWqeAtOnce;
+  private Runnable atDestruction = () -> {};
   private AsyncHandler async;
+
+  /** Zones, regions and shared queues; the others say whether they are closed. */
+  private final AtomicInteger objects = new AtomicInteger();
 
   ScriptedDevice(final Behavior behavior) {
     this.behavior = behavior;
     declaration = behavior.declaration();
+  }
+
+  /** What it declares of QP_LAST_WQE_REACHED; whether that comes is up to the test. */
+  ScriptedDevice withLastWqe(final LastWqe declared) {
+    final Declaration d = declaration;
+    declaration =
+        new Declaration(
+            d.armModel(),
+            d.hint(),
+            d.armedAfterHint(),
+            d.secondArm(),
+            d.concurrency(),
+            d.notifiesInsideVerbs(),
+            d.solicited(),
+            declared);
+    return this;
+  }
+
+  /** It says so when a queue pair goes to the error state, and before that call returns. */
+  ScriptedDevice sayingLastWqeAtOnce() {
+    lastWqeAtOnce = true;
+    return this;
+  }
+
+  /** Has something done when the next queue pair is destroyed, and its number free. */
+  void atDestruction(final Runnable then) {
+    atDestruction =
+        () -> {
+          atDestruction = () -> {};
+          then.run();
+        };
+  }
+
+  /** A queue pair of a shared receive queue has taken its last receive. */
+  void lastWqe(final ScriptedQp qp) {
+    async.onAsync(AsyncType.QP_LAST_WQE_REACHED, qp);
   }
 
   /** Connections are established when the test says so. */
@@ -197,6 +240,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
   ScriptedDevice withoutFlush() {
     flushes = false;
     return this;
+  }
+
+  /** What is open on queue pairs in the error state is flushed now. */
+  void flushNow() {
+    flushes = true;
+    qps.forEach(ScriptedQp::flush);
   }
 
   ScriptedCq cq(final int index) {
@@ -251,13 +300,15 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
   @Override
   public ProtectionDomain allocPd() {
-    return () -> {};
+    objects.incrementAndGet();
+    return objects::decrementAndGet;
   }
 
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    return new ScriptedMr(buffer.capacity());
+    objects.incrementAndGet();
+    return new ScriptedMr(this, buffer.capacity());
   }
 
   @Override
@@ -274,6 +325,13 @@ final class ScriptedDevice implements VerbsProvider, Device {
     final ScriptedQp qp = new ScriptedQp(this, attributes, number);
     qps.add(qp);
     return qp;
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    objects.incrementAndGet();
+    return new ScriptedSrq(this, maxWr);
   }
 
   @Override
@@ -297,9 +355,15 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    if (objects.get() > 0
+        || !qps.stream().allMatch(ScriptedQp::isClosed)
+        || !cqs.stream().allMatch(ScriptedCq::isClosed)) {
+      throw new VerbsException("close_device", name(), VerbsException.EBUSY, "objects left");
+    }
+  }
 
-  private record ScriptedMr(long length) implements MemoryRegion {
+  private record ScriptedMr(ScriptedDevice device, long length) implements MemoryRegion {
 
     @Override
     public long address() {
@@ -317,7 +381,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      device.objects.decrementAndGet();
+    }
   }
 
   /** A connection whose peer is the test. */
@@ -350,6 +416,46 @@ final class ScriptedDevice implements VerbsProvider, Device {
     public void close() {}
   }
 
+  /** Receives that queue pairs take when the test says so; its limit is up to the test. */
+  static final class ScriptedSrq implements SharedReceiveQueue {
+
+    private final ScriptedDevice device;
+    private final int maxWr;
+    private final Deque<Long> receives = new ArrayDeque<>();
+    private boolean closed;
+
+    ScriptedSrq(final ScriptedDevice device, final int maxWr) {
+      this.device = device;
+      this.maxWr = maxWr;
+    }
+
+    int size() {
+      return receives.size();
+    }
+
+    boolean isClosed() {
+      return closed;
+    }
+
+    @Override
+    public int postRecv(final RecvRequest request) {
+      if (receives.size() == maxWr) {
+        return VerbsException.ENOMEM;
+      }
+      receives.add(request.wrId);
+      return 0;
+    }
+
+    @Override
+    public void armLimit(final int limit) {}
+
+    @Override
+    public void close() {
+      closed = true;
+      device.objects.decrementAndGet();
+    }
+  }
+
   /** Two queues of requests that complete when the test says so. One thread at a time. */
   static final class ScriptedQp implements QueuePair {
 
@@ -361,6 +467,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
     private final Deque<Long> receives = new ArrayDeque<>();
     private boolean connected;
     private boolean inError;
+    private Runnable destroying = () -> {};
+    private boolean closed;
 
     ScriptedQp(final ScriptedDevice device, final QpAttributes attributes, final int number) {
       this.device = device;
@@ -376,6 +484,11 @@ final class ScriptedDevice implements VerbsProvider, Device {
       return (ScriptedCq) attributes.recvCq();
     }
 
+    /** What happens while it is destroyed. */
+    void whileDestroyed(final Runnable action) {
+      destroying = action;
+    }
+
     int openReceives() {
       return receives.size();
     }
@@ -388,6 +501,23 @@ final class ScriptedDevice implements VerbsProvider, Device {
     /** The oldest receive is done, but its completion is the test's to add. */
     Wc takeReceive() {
       return Wc.success(receives.remove(), WcOpcode.RECV, number);
+    }
+
+    /** It takes the oldest receive of its shared queue, which is done. */
+    Wc takeShared() {
+      return Wc.success(srq().receives.remove(), WcOpcode.RECV, number);
+    }
+
+    ScriptedSrq srq() {
+      return (ScriptedSrq) attributes.srq();
+    }
+
+    boolean isInError() {
+      return inError;
+    }
+
+    boolean isClosed() {
+      return closed;
     }
 
     Wc takeSend() {
@@ -450,8 +580,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     @Override
     public void modifyToError() {
+      final boolean first = !inError;
       inError = true;
       flush();
+      if (first && device.lastWqeAtOnce && attributes.srq() != null) {
+        device.lastWqe(this);
+      }
     }
 
     private void flush() {
@@ -467,7 +601,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     @Override
     public void close() {
-      device.numbers.clear(number);
+      if (!closed) {
+        closed = true;
+        destroying.run();
+        device.numbers.clear(number);
+        device.atDestruction.run();
+      }
     }
   }
 

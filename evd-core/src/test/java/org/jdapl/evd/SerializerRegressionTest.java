@@ -31,13 +31,15 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Defects of the serializer that a review found, each as a test. By hand. */
+/** Defects of the serializer, each as a test. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class SerializerRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(5);
 
-  private final HookedBed bed = new HookedBed();
+  private final InterceptedBed bed = new InterceptedBed();
   private final EvdImpl evd = bed.evd;
   private int count;
 
@@ -61,7 +63,7 @@ class SerializerRegressionTest {
     bed.provider.flush(1);
     final EventHandler[] handler = new EventHandler[1];
     handler[0] =
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (++count == 1) {
                 bed.endpoint.closeAsync(BOUND);
@@ -80,7 +82,7 @@ class SerializerRegressionTest {
   void shouldDeliverWhatCameAfterOnNewWhenTheFrameworkUsesTheTurn() {
     final EventHandler[] handler = new EventHandler[1];
     handler[0] =
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               if (++count == 1) {
                 evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
@@ -105,7 +107,7 @@ class SerializerRegressionTest {
         final WorkCompletions into, final int max, final ArmKind kind) {
       polls++;
       if (polls == 1) {
-        throw HookedProvider.refused("poll_cq");
+        throw InterceptedProvider.refused("poll_cq");
       }
       if (polls > 3) {
         return RearmOutcome.NOT_DONE;
@@ -160,7 +162,7 @@ class SerializerRegressionTest {
   @Test
   void shouldCloseAtOnceWhenTheNotificationCameJustBeforeTheDrain() {
     receives(bed.endpoint, 2);
-    evd.dequeue(HookedBed.on(event -> {}));
+    evd.dequeue(InterceptedBed.on(event -> {}));
     bed.provider.holdsNotifications = true;
     evd.control(bed.provider::release);
     final CompletableFuture<DrainReport> closed =
@@ -171,10 +173,51 @@ class SerializerRegressionTest {
   }
 
   @Test
+  void shouldCloseAtOnceWhenAnUpcallAsksForNewEventsOnlyMeanwhile() {
+    receives(bed.endpoint, 2);
+    final List<CompletableFuture<DrainReport>> closed = new ArrayList<>();
+    final EventHandler[] handler = new EventHandler[1];
+    handler[0] =
+        InterceptedBed.on(
+            event -> {
+              if (++count == 1) {
+                closed.add(bed.endpoint.closeAsync(BOUND).toCompletableFuture());
+              } else {
+                evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+              }
+            });
+    evd.upcall(handler[0]);
+    post(1);
+    bed.settle();
+
+    assertThat(closed.get(0)).isCompleted();
+    assertThat(closed.get(0).join().requests()).as("the second receive is old").hasSize(1);
+  }
+
+  @Test
+  void shouldCloseWithinTheShortestBoundWhenItIsClosedTwice() {
+    receives(bed.endpoint, 1);
+    bed.provider.refuse("poll_cq");
+    final CompletableFuture<DrainReport> closed =
+        bed.endpoint.closeAsync(Duration.ofHours(1)).toCompletableFuture();
+    bed.settle();
+    assertThat(closed).isNotDone();
+    bed.endpoint.closeAsync(BOUND);
+    bed.settle();
+    bed.clock.advance(BOUND);
+    bed.settle();
+
+    assertThat(closed).isCompleted();
+    assertThat(closed.join().requests())
+        .extracting(DrainReport.Request::status)
+        .containsExactly(DrainReport.Status.UNKNOWN);
+  }
+
+  @Test
   void shouldEndATeardownWhenAHandlerOfManyThrowsByHand() {
     final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               teardowns.add(evd.teardownAsync().toCompletableFuture());
               throw new IllegalStateException("the handler's");
@@ -192,10 +235,10 @@ class SerializerRegressionTest {
   void shouldEndATeardownWhenUpcallsAreEnabledAndDisabledAgain() {
     final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               teardowns.add(evd.teardownAsync().toCompletableFuture());
-              evd.upcall(HookedBed.on(next -> {}));
+              evd.upcall(InterceptedBed.on(next -> {}));
             }));
     post(1);
     bed.settle();
@@ -221,14 +264,14 @@ class SerializerRegressionTest {
   void shouldChangeNothingWhenAnEvdIsResizedToItsLengthWhileAThreadWaits() {
     final EvdImpl other = bed.createEvd();
     other.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               evd.resize(evd.length());
               post(1);
             }));
     assertThat(other.postSoftwareEvent("")).isEqualTo(Outcome.SUCCESS);
 
-    assertThat(evd.await(HookedBed.on(event -> count++), 1, BOUND)).isEqualTo(Outcome.SUCCESS);
+    assertThat(evd.await(InterceptedBed.on(event -> count++), 1, BOUND)).isEqualTo(Outcome.SUCCESS);
     assertThat(count).isOne();
   }
 
@@ -255,7 +298,7 @@ class SerializerRegressionTest {
     bed.settle();
     final List<DatException> refusals = new ArrayList<>();
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               evd.closeAsync(BOUND);
               refusals.add(
@@ -275,25 +318,25 @@ class SerializerRegressionTest {
         bed.endpoint.closeAsync(BOUND).toCompletableFuture();
     bed.settle();
 
-    assertThat(bed.ia.asyncEvd().drain(HookedBed.on(event -> {}), 9)).isZero();
+    assertThat(bed.ia.asyncEvd().drain(InterceptedBed.on(event -> {}), 9)).isZero();
     assertThat(closed.get().events()).filteredOn(AsyncEvent.class::isInstance).hasSize(1);
   }
 
   @Test
   void required_M05_theCloseWaitsForAnAsyncErrorThatIsBeingHandedOut() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.provider.fail(0, AsyncType.QP_FATAL);
     bed.settle();
     final IaImpl ia = (IaImpl) bed.ia;
     final CompletableFuture<DrainReport> close =
         bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
-    boolean worked = true;
+    boolean worked = ia.reaper().round();
     while (worked) { // nothing of it is left but what the reaper is to do
       worked = ia.runtime().nextDispatcher().round();
     }
     final EventHandler closing =
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               assertThat(ia.reaper().round()).isTrue();
               assertThat(close).as("while this handler runs").isNotDone();
@@ -319,7 +362,7 @@ class SerializerRegressionTest {
 
     final Outcome dequeued =
         evd.dequeue(
-            HookedBed.on(
+            InterceptedBed.on(
                 event -> {
                   closed.add(endpoint.closeAsync(BOUND).toCompletableFuture());
                   CompletableFuture.runAsync(bed::settle).join();

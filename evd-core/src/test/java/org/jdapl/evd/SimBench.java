@@ -12,8 +12,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.hooks.FaultPlan;
+import org.jdapl.hooks.Faults;
+import org.jdapl.hooks.Trace;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.tck.Bench;
+import org.jdapl.verbs.VerbsProvider;
 
 /** The contract tests' bench over the simulator, by hand on virtual time or with threads. */
 final class SimBench implements Bench {
@@ -29,13 +33,24 @@ final class SimBench implements Bench {
 
   private final SimCase origin;
   private final SimFabric fabric;
+  private final Trace.Tail trace = new Trace.Tail(100);
+  private final Faults faults; // null for none
+  private final VerbsProvider provider;
   private final List<Jdapl> runtimes = new ArrayList<>();
   private final List<Thread> threads = new CopyOnWriteArrayList<>();
   private final List<InterfaceAdapter> adapters = new ArrayList<>();
 
   SimBench(final SimCase origin) {
+    this(origin, FaultPlan.NONE);
+  }
+
+  /** With things going wrong, and a trace of them. */
+  SimBench(final SimCase origin, final FaultPlan plan) {
     this.origin = origin;
-    fabric = origin.virtual() ? SimFabric.virtual(origin.seed()) : SimFabric.realTime();
+    fabric = origin.virtual() ? SimFabric.virtual(origin.seed()).keepTrace() : SimFabric.realTime();
+    final VerbsProvider simulated = origin.notification().of(fabric.provider(origin.model()));
+    faults = plan.equals(FaultPlan.NONE) ? null : Faults.over(simulated, plan, fabric.clock());
+    provider = faults == null ? simulated : Trace.over(faults, trace);
   }
 
   @Override
@@ -50,11 +65,9 @@ final class SimBench implements Bench {
 
   /** By hand, all adapters share a runtime; with threads, each has its own, as Dat.open does it. */
   private Jdapl start() {
-    final Jdapl.Builder builder =
-        Jdapl.with(origin.notification().of(fabric.provider(origin.model())))
-            .dispatchers(origin.dispatchers());
+    final Jdapl.Builder builder = Jdapl.with(provider).dispatchers(origin.dispatchers());
     return (origin.virtual()
-            ? builder.byHand().clock(fabric.clock())
+            ? builder.byHand().clock(faults == null ? fabric.clock() : faults.clock())
             : builder.threads(this::thread))
         .start();
   }
@@ -93,7 +106,9 @@ final class SimBench implements Bench {
     }
     final boolean holds =
         drive(() -> runtimes.get(0).runUntil(guarded, VIRTUAL_BOUND), e -> e == own[0]);
-    checkNothingWasRescued();
+    if (faults == null) {
+      checkNothingWasRescued();
+    }
     return holds;
   }
 
@@ -154,7 +169,10 @@ final class SimBench implements Bench {
 
   @Override
   public String replay() {
-    return origin + " " + fabric;
+    return origin
+        + " "
+        + fabric
+        + (faults == null ? "\n" + String.join("\n", fabric.trace()) : " " + faults + "\n" + trace);
   }
 
   @Override

@@ -8,6 +8,7 @@ import org.jdapl.sim.SimModel;
 import org.jdapl.tck.Bench;
 import org.jdapl.verbs.ArmModel;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
@@ -19,6 +20,8 @@ record SimCase(
 
   private static final long LATENCY = 2_000;
   private static final long LATE = 50_000;
+
+  private static volatile String wanted = System.getProperty("jdapl.case", "");
 
   /** How the device tells of completions. */
   private enum Push {
@@ -74,11 +77,18 @@ record SimCase(
             case COUNTED -> SolicitedSupport.NO_ERRORS;
             case OVERWRITES -> SolicitedSupport.UNSUPPORTED;
           };
+      final LastWqe lastWqe =
+          switch (hint) {
+            case NONE, WITHOUT_ARM -> LastWqe.REPORTED;
+            case EXACT -> LastWqe.NEVER;
+            case MAYBE -> LastWqe.UNKNOWN;
+          };
       return push.of(
           SimModel.DEFAULT
               .withArm(arm)
               .withHint(hint)
               .withSecondArm(second)
+              .withLastWqe(lastWqe)
               .withSolicited(solicited));
     }
 
@@ -93,15 +103,19 @@ record SimCase(
     }
 
     SimCase withThreads() {
-      return new SimCase(false, model(), Notification.ON_TIME, 2, 0);
+      final SimModel noWaits = model().withLastWqe(LastWqe.REPORTED); // on real time they are long
+      return new SimCase(false, noWaits, Notification.ON_TIME, 2, 0);
     }
   }
 
   /** A sample in which each two choices meet; -Djdapl.models=all takes every combination. */
   static Stream<SimCase> virtualTime() {
-    return choices("all".equals(System.getProperty("jdapl.models")))
-        .map(Choice::onVirtualTime)
-        .filter(SimCase::isWanted);
+    return everyVirtualTime().filter(SimCase::isWanted);
+  }
+
+  /** Those that are not wanted, too. */
+  static Stream<SimCase> everyVirtualTime() {
+    return choices("all".equals(System.getProperty("jdapl.models"))).map(Choice::onVirtualTime);
   }
 
   /** The sample with threads. */
@@ -116,9 +130,13 @@ record SimCase(
         virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 5 == 0));
   }
 
-  /** -Djdapl.case=TEXT leaves those whose name has that text. */
+  /** Leaves those whose name has that text; at first it is that of -Djdapl.case=TEXT. */
+  static void want(final String text) {
+    wanted = text;
+  }
+
   private boolean isWanted() {
-    return toString().contains(System.getProperty("jdapl.case", ""));
+    return toString().contains(wanted);
   }
 
   /** Each arm with each hint and each push: with all of the others, or one of each in turn. */

@@ -187,21 +187,22 @@ class SlowTurnTest {
       evd.postSoftwareEvent(Duration.ofMillis(3));
       jdapl.turn();
       assertThat(ia.statistics().toString().lines())
-          .hasSize(4)
+          .hasSize(5)
           .satisfies(
               lines -> {
                 assertThat(lines.get(0)).isEqualTo(ia.name() + ":");
-                assertThat(lines.get(1))
+                assertThat(lines.get(1)).isEqualTo("  open: 1 adapters, 1 EVDs");
+                assertThat(lines.get(2))
                     .matches(
                         "  dispatcher-\\d+: [1-9]\\d* turns, 0 sleeps, 1 ready at most,"
                             + " 3000 us longest turn");
-                assertThat(lines.get(2))
+                assertThat(lines.get(3))
                     .isEqualTo(
                         "  "
                             + evd.name()
                             + ": 1 software, 1 upcalls, 1 in the lane at most,"
                             + " 3000 us longest turn");
-                assertThat(lines.get(3)).isEqualTo("  " + ia.asyncEvd().name() + ": idle");
+                assertThat(lines.get(4)).isEqualTo("  " + ia.asyncEvd().name() + ": idle");
               });
     }
   }

@@ -14,10 +14,12 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the counters of an EVD come to, exactly, by hand. */
+@ExtendWith(HandBed.Closing.class)
 class StatisticsTest {
 
   private static final int EVENTS = 10;

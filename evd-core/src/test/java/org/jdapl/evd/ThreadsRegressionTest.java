@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Defects between threads that a review found, each as a test. */
+/** Defects between threads, each as a test. */
 class ThreadsRegressionTest {
 
   private static final Duration BOUND = Duration.ofSeconds(60);
@@ -43,7 +43,7 @@ class ThreadsRegressionTest {
   private static final int CLOSES = 2000;
   private static final int EVENTS = 20;
 
-  private final HookedProvider provider = new HookedProvider();
+  private final InterceptedProvider provider = new InterceptedProvider();
   private final Jdapl jdapl = Jdapl.with(provider).dispatchers(DISPATCHERS).start();
   private final InterfaceAdapter ia = jdapl.open();
   private final ProtectionZone pz = ia.createPz();
@@ -137,7 +137,7 @@ class ThreadsRegressionTest {
     assertThat(connecting.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
     final CompletableFuture<Outcome> waited =
         CompletableFuture.supplyAsync(
-            () -> evd.await(HookedBed.on(event -> {}), 64, BOUND.multipliedBy(2)));
+            () -> evd.await(InterceptedBed.on(event -> {}), 64, BOUND.multipliedBy(2)));
     while (!((EvdImpl) evd).hasWaiter()) {
       Thread.onSpinWait();
     }
@@ -180,7 +180,7 @@ class ThreadsRegressionTest {
     final CompletableFuture<Boolean> tornDown = new CompletableFuture<>();
     final CompletableFuture<Boolean> closed = new CompletableFuture<>();
     evd.upcall(
-        HookedBed.on(
+        InterceptedBed.on(
             event -> {
               final var unused =
                   endpoint
@@ -262,7 +262,7 @@ class ThreadsRegressionTest {
       barrier.await();
       assertThat(report.events()).hasSize(1).allMatch(ThreadsRegressionTest::isEnd);
       assertThat(report.requests()).hasSize(1);
-      assertThat(evd.dequeue(HookedBed.on(event -> {}))).isEqualTo(Outcome.QUEUE_EMPTY);
+      assertThat(evd.dequeue(InterceptedBed.on(event -> {}))).isEqualTo(Outcome.QUEUE_EMPTY);
     }
     network.join();
   }

@@ -11,10 +11,12 @@ import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Wc;
 import org.jdapl.verbs.WcOpcode;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Changes of policy made inside an upcall, by hand. */
+@ExtendWith(HandBed.Closing.class)
 class UpcallCornerTest {
 
   /** Does something at one of its software events. */

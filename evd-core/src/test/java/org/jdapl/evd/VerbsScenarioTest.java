@@ -34,10 +34,12 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Bugs that drivers and consumers of verbs had, each as the scenario that showed it. By hand. */
+@ExtendWith(HandBed.Closing.class)
 class VerbsScenarioTest {
 
   /** RDMA/rxe lost events: the producer looked at the arm later than it published. */
@@ -495,6 +497,7 @@ class VerbsScenarioTest {
         () -> {
           closes.add(bed.evd.closeAsync(Duration.ofSeconds(1)).toCompletableFuture());
           bed.evd.close();
+          final boolean unused = ((IaImpl) bed.ia).reaper().round(); // as its thread might
           assertThat(closes.get(0)).as("while its upcall runs").isNotDone();
           assertThat(bed.cq().isClosed()).as("its queue, while its upcall runs").isFalse();
         };
@@ -504,7 +507,7 @@ class VerbsScenarioTest {
       bed.evd.notifyOnce(evd -> upcall.run(), Invoke.ON_ANY);
     } else {
       bed.evd.upcall(
-          HookedBed.on(event -> upcall.run()),
+          InterceptedBed.on(event -> upcall.run()),
           policy == UpcallPolicy.MANY ? Concurrency.many(2) : Concurrency.SINGLE_INSTANCE,
           Invoke.ON_ANY);
     }

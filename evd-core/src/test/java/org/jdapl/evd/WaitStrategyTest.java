@@ -6,6 +6,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -199,5 +201,47 @@ class WaitStrategyTest {
     assertThat(idle.lookInstead()).isFalse();
     assertThat(idle.look()).isZero();
     assertThat(reads[0]).isEqualTo(2);
+  }
+
+  @Test
+  void shouldEndReadingWhenTheReadOfAnotherThreadHasReturned() throws InterruptedException {
+    final List<String> order = new CopyOnWriteArrayList<>();
+    final CountDownLatch began = new CountDownLatch(1);
+    final AtomicReference<IdleWait> idle = new AtomicReference<>();
+    final Thread closer =
+        new Thread(
+            () -> {
+              began.countDown();
+              idle.get().endReading();
+              order.add("closed");
+            },
+            "closer");
+    final EventChannel channel =
+        new EventChannel() {
+          @Override
+          public int await(final long timeoutNanos) {
+            closer.start();
+            try {
+              assertThat(began.await(BOUND.toNanos(), TimeUnit.NANOSECONDS)).isTrue();
+            } catch (final InterruptedException e) {
+              throw new AssertionError(e);
+            }
+            for (int i = 0; i < 1000 && order.isEmpty(); i++) { // every chance to be too early
+              Thread.yield();
+            }
+            order.add("read");
+            return 0;
+          }
+
+          @Override
+          public void wakeup() {}
+
+          @Override
+          public void close() {}
+        };
+    idle.set(new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>()));
+    idle.get().lookInstead();
+    closer.join(BOUND.toMillis());
+    assertThat(order).containsExactly("read", "closed");
   }
 }

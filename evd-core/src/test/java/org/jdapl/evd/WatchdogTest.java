@@ -2,8 +2,6 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,77 +24,29 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.hooks.FaultPlan;
+import org.jdapl.hooks.Faults;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
-import org.jdapl.verbs.CqHandler;
-import org.jdapl.verbs.Delivery;
-import org.jdapl.verbs.Device;
-import org.jdapl.verbs.EventChannel;
-import org.jdapl.verbs.VerbsProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Providers that lose a notification, and such that do not. */
+@ExtendWith(HandBed.Closing.class)
 class WatchdogTest {
 
-  /** Gives all but one of the notifications of another provider. */
-  private static final class Losing implements VerbsProvider {
+  /** A model, and which notification is lost; -1 for none. */
+  record Case(String model, int lost) {
 
-    private final VerbsProvider all;
-    private final int lost;
-    private int given;
-
-    Losing(final VerbsProvider all, final int lost) {
-      this.all = all;
-      this.lost = lost;
-    }
-
-    @Override
-    public String name() {
-      return all.name();
-    }
-
-    @Override
-    public Delivery delivery() {
-      return all.delivery();
-    }
-
-    @Override
-    public EventChannel createEventChannel() {
-      return all.createEventChannel();
-    }
-
-    @Override
-    public Device open(final String parameters, final EventChannel channel) {
-      final Device device = all.open(parameters, channel);
-      return (Device)
-          Proxy.newProxyInstance(
-              Device.class.getClassLoader(),
-              new Class<?>[] {Device.class},
-              (proxy, method, arguments) -> {
-                if (method.getName().equals("createCq")) {
-                  arguments[1] = losing((CqHandler) arguments[1]);
-                }
-                try {
-                  return method.invoke(device, arguments);
-                } catch (final InvocationTargetException e) {
-                  throw e.getCause();
-                }
-              });
-    }
-
-    private CqHandler losing(final CqHandler handler) {
-      return cq -> {
-        if (given++ != lost) {
-          handler.onNotification(cq);
-        }
-      };
+    Faults on(final SimFabric fabric) {
+      return Faults.over(
+          fabric.provider(SimModel.parse(model)),
+          lost < 0 ? FaultPlan.NONE : FaultPlan.parse("drop notification@" + (lost + 1)),
+          fabric.clock());
     }
   }
-
-  /** A model, and which notification is lost; -1 for none. */
-  record Case(String model, int lost) {}
 
   static Stream<Case> cases() {
     return models()
@@ -119,10 +69,10 @@ class WatchdogTest {
   @MethodSource("cases")
   void required_A10_aLostNotificationDelaysAnEventAndLosesNone(final Case of) {
     final SimFabric fabric = SimFabric.virtual(of.lost());
-    final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
+    final Faults provider = of.on(fabric);
     final int messages = 10;
     final List<Long> received = new ArrayList<>();
-    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(provider.clock()).start();
         InterfaceAdapter ia = jdapl.open();
         Evd evd = createEvd(ia);
         ProtectionZone pz = ia.createPz();
@@ -161,7 +111,7 @@ class WatchdogTest {
       if (of.lost() < 0) {
         assertThat(rescued).as(of + ": nothing was lost").isZero();
       } else {
-        assertThat(provider.given).as(of + ": that many were given").isGreaterThan(of.lost());
+        assertThat(provider.notReached()).as(of + ": that many were given").isEmpty();
         assertThat(rescued).as(of + ": one was lost").isBetween(1L, 4L);
       }
       ia.closeAbruptly(Duration.ofSeconds(1));
@@ -175,8 +125,8 @@ class WatchdogTest {
   @MethodSource("cases")
   void required_A10_whatWasRescuedGoesOnInTheSameRun(final Case of) {
     final SimFabric fabric = SimFabric.virtual(of.lost());
-    final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
-    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+    final Faults provider = of.on(fabric);
+    try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(provider.clock()).start();
         InterfaceAdapter ia = jdapl.open()) {
       final Line line = new Line(ia, 10);
       line.connect(jdapl);
@@ -193,8 +143,8 @@ class WatchdogTest {
   void required_A10_whoDequeuesOrWaitsLosesNoneEither(final Case of) {
     for (final boolean waits : new boolean[] {false, true}) {
       final SimFabric fabric = SimFabric.virtual(of.lost());
-      final Losing provider = new Losing(fabric.provider(SimModel.parse(of.model())), of.lost());
-      try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(fabric.clock()).start();
+      final Faults provider = of.on(fabric);
+      try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(provider.clock()).start();
           InterfaceAdapter ia = jdapl.open()) {
         final Line line = new Line(ia, 10);
         line.connect(jdapl);
@@ -281,7 +231,7 @@ class WatchdogTest {
 
   @Test
   void required_A10_theWatchdogLooksOnTheClock() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.evd.upcall(bed.recording());
     bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
@@ -299,7 +249,7 @@ class WatchdogTest {
 
   @Test
   void required_A10_aDisabledEvdIsItsConsumersOwn() {
-    final HookedBed bed = new HookedBed();
+    final InterceptedBed bed = new InterceptedBed();
     bed.connected();
     bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
     bed.provider.receive(0);
@@ -310,5 +260,26 @@ class WatchdogTest {
 
     assertThat(bed.evd.statistics().rescued()).isZero();
     assertThat(bed.evd.statistics().providerCalls()).isEqualTo(calls);
+  }
+
+  @Test
+  void required_A10_aNotificationThatIsUnderWayIsNotLost() {
+    final SimFabric fabric = SimFabric.virtual(1);
+    final SimModel slow = SimModel.DEFAULT.withLatency(50_000, 50_000);
+    final Jdapl jdapl = Jdapl.with(fabric.provider(slow)).byHand().clock(fabric.clock()).start();
+    final InterfaceAdapter ia = jdapl.open();
+    final Evd evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+    final Endpoint endpoint = ia.createEndpoint(ia.createPz(), evd, EndpointAttributes.defaults());
+    evd.upcall(InterceptedBed.on(event -> {}));
+    jdapl.runUntil(() -> false, Duration.ofNanos(1));
+    endpoint.closeAsync(Duration.ofSeconds(1));
+    for (int i = 0; i < 200; i++) {
+      jdapl.runUntil(() -> false, Duration.ofNanos(1_000));
+    }
+
+    assertThat(endpoint.state()).isEqualTo(EndpointState.CLOSED);
+    assertThat(evd.statistics().rescued()).isZero();
+    ia.closeAbruptly(Duration.ofSeconds(1));
+    jdapl.close();
   }
 }

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DocsTest {
 
@@ -21,16 +23,16 @@ class DocsTest {
         .isEqualTo(between(source, "// tag::hello[]\n", "// end::hello[]").stripIndent());
   }
 
-  @Test
-  void guideShouldQuoteTheTest() throws IOException {
+  @ParameterizedTest
+  @CsvSource({"## Testing on the virtual fabric, test", "### When things go wrong, faults"})
+  void guideShouldQuoteTheTest(final String heading, final String tag) throws IOException {
     final String guide = Files.readString(MODULE.resolve("../dat-api/docs/guide.md"));
     final String source =
         Files.readString(MODULE.resolve("src/test/java/org/jdapl/examples/testkit/EchoTest.java"));
 
-    final String chapter = guide.substring(guide.indexOf("## Testing on the virtual fabric"));
-    assertThat(between(chapter, "```java\n", "```"))
-        .isEqualTo(
-            between(source, "// tag::test[]\n", "// end::test[]").stripIndent().strip() + "\n");
+    final String chapter = between(guide + "\n#", "\n" + heading + "\n", "\n#");
+    final String test = between(source, "// tag::" + tag + "[]\n", "// end::" + tag + "[]");
+    assertThat(between(chapter, "```java\n", "```")).isEqualTo(test.stripIndent().strip() + "\n");
   }
 
   private static String between(final String text, final String start, final String end) {

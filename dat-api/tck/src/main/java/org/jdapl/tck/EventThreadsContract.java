@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
@@ -71,6 +72,45 @@ public abstract class EventThreadsContract extends Contract {
           .extracting(Post::number)
           .containsExactlyElementsOf(IntStream.range(0, each).boxed().toList());
     }
+  }
+
+  @Test
+  void required_E05_severalThreadsRefillASharedQueueWhileItsReceivesComplete() {
+    final int posters = 3;
+    final int each = 400;
+    final Pair pair = Pair.open(this);
+    pair.passive.share(16);
+    pair.connect();
+    final AtomicInteger posted = new AtomicInteger();
+    final CompletableFuture<?>[] refills = new CompletableFuture<?>[posters];
+    for (int poster = 0; poster < posters; poster++) {
+      final int first = poster * each;
+      refills[poster] =
+          inBackground(
+              () -> {
+                for (int i = first; i < first + each; ) {
+                  if (pair.passive.receive(i) == Outcome.SUCCESS) {
+                    posted.incrementAndGet();
+                    i++;
+                  } else {
+                    Thread.onSpinWait();
+                  }
+                }
+              });
+    }
+
+    for (int sent = 0; sent < posters * each; sent++) {
+      final int before = sent;
+      await(() -> posted.get() > before, "a receive for the next message");
+      await(() -> pair.active.send(before) == Outcome.SUCCESS, "room for a send");
+    }
+    await(CompletableFuture.allOf(refills), "the end of the posters");
+    await(() -> pair.passive.successes(Queue.RECEIVE) == posters * each, "all receives");
+
+    assertThat(pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE))
+        .as(why("each receive of each poster once"))
+        .containsExactlyInAnyOrderElementsOf(Contract.range(0, posters * each));
+    assertThat(pair.passive.srq.openReceives()).as(why("all handed out")).isZero();
   }
 
   @Test

@@ -14,6 +14,7 @@ import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.Segments;
+import org.jdapl.dat.SharedReceiveQueue;
 
 /** One side of a connection: an adapter, ONE EVD for everything, memory, and an endpoint. */
 final class Side {
@@ -29,6 +30,7 @@ final class Side {
   final Lmr lmr;
   final Recorder seen;
   volatile Endpoint endpoint;
+  SharedReceiveQueue srq;
 
   private final Contract contract;
   private final EndpointAttributes attributes;
@@ -51,7 +53,17 @@ final class Side {
   }
 
   Endpoint newEndpoint() {
-    return adapter.createEndpoint(pz, evd, attributes);
+    return srq == null
+        ? adapter.createEndpoint(pz, evd, attributes)
+        : adapter.createEndpoint(pz, evd, evd, evd, srq, attributes);
+  }
+
+  /** From now on its endpoints share their receives, and so do not have any of their own. */
+  Side share(final int receives) {
+    endpoint.close();
+    srq = adapter.createSrq(pz, receives, 1);
+    endpoint = newEndpoint();
+    return this;
   }
 
   /** From now on its endpoint is one whose receives go to an EVD for solicited ones. */
@@ -79,7 +91,9 @@ final class Side {
 
   /** Posts a receive of one message. */
   Outcome receive(final long cookie) {
-    return endpoint.postReceive(lmr, slot(cookie), MESSAGE, cookie);
+    return srq != null
+        ? srq.postReceive(lmr, slot(cookie), MESSAGE, cookie)
+        : endpoint.postReceive(lmr, slot(cookie), MESSAGE, cookie);
   }
 
   void sends(final int first, final int count) {

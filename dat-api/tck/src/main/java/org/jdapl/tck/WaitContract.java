@@ -167,6 +167,7 @@ public abstract class WaitContract extends Contract {
     side.evd.teardown();
     pair.arrive(0, 4);
     pair.active.endpoint.disconnect(Disconnect.ABRUPT);
+    await(() -> side.endpoint.state() == EndpointState.DISCONNECTED, "the end is known");
     bench.settle();
     timesOut(side.seen, 64, SHORT);
     assertThat(side.evd.remaining()).as(why("four receives and the end")).isGreaterThan(4);

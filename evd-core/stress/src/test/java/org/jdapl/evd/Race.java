@@ -88,6 +88,7 @@ public final class Race implements Runnable {
     bed.enable(Concurrency.many(2), Invoke.ON_ANY);
     bed.post();
     bed.post();
+    bed.oneEnables();
     bed.add(
         "policy",
         () -> {

@@ -43,6 +43,9 @@ import org.jdapl.dat.UpcallPolicy;
  * <p>Two threads are its dispatchers: each does a few rounds of one. What is left when all threads
  * of the race have ended is done by the thread that made the bed, so nothing spins or waits, and a
  * schedule always ends. A signal that was lost shows as an event that nobody comes for.
+ *
+ * <p>It is left open: to close it would add to each schedule what is not raced for. Nobody looks
+ * for leaks, since a scheduler runs the threads, and a cleaner's would be one more.
  */
 final class RaceBed {
 
@@ -62,10 +65,16 @@ final class RaceBed {
   /** What was posted: the number of its poster, and which of its events it is. */
   private record Payload(int poster, int index) {}
 
-  private final HookedProvider provider = new HookedProvider();
+  private final InterceptedProvider provider = new InterceptedProvider();
   private final HandClock clock = new HandClock();
   private final Jdapl jdapl =
-      Jdapl.with(provider).clock(clock).byHand().dispatchers(2).capacity(8).start();
+      Jdapl.with(provider)
+          .clock(clock)
+          .byHand()
+          .dispatchers(2)
+          .capacity(8)
+          .leakDetection(LeakDetector.Level.OFF)
+          .start();
   private final InterfaceAdapter ia = jdapl.open();
   private final EvdImpl evd = (EvdImpl) ia.createEvd(LENGTH, EventStream.DTO, EventStream.SOFTWARE);
   private final Dispatcher[] dispatchers = {jdapl.nextDispatcher(), jdapl.nextDispatcher()};
@@ -87,6 +96,8 @@ final class RaceBed {
   private final Queue<CompletableFuture<DrainReport>> closes = new ConcurrentLinkedQueue<>();
   private final Queue<CompletableFuture<DrainReport>> endpointCloses =
       new ConcurrentLinkedQueue<>();
+  private final AtomicInteger enablings = new AtomicInteger();
+  private volatile boolean oneEnables;
   private volatile boolean mayHoldBack;
   private volatile boolean endpointClosed;
   private volatile boolean moved;
@@ -221,6 +232,11 @@ final class RaceBed {
           e.type() == ReturnType.INVALID_STATE || e.type() == ReturnType.INVALID_HANDLE,
           "dequeue threw " + e);
     }
+  }
+
+  /** From here on one thread at a time enables, and nobody disables. */
+  void oneEnables() {
+    oneEnables = true;
   }
 
   /** Waits for an event; where an upcall may start, or another thread waits, it is refused. */
@@ -365,6 +381,7 @@ final class RaceBed {
   /** A handler that was enabled once. */
   private abstract class Enabled {
     private final int limit;
+    private final int enabling = enablings.incrementAndGet();
     private final AtomicInteger inside = new AtomicInteger();
     private volatile boolean ended;
 
@@ -378,6 +395,10 @@ final class RaceBed {
       check(
           before < (limit == 0 ? 1 : EXCLUSIVE), "an upcall that runs alone began beside another");
       check(!ended, "an upcall began after the teardown or close");
+      final boolean isSet = (evd.policy() == UpcallPolicy.MANY) == (limit > 0);
+      check( // the newest handler's policy stays, once it is set
+          isSet || !oneEnables || enabling != enablings.get(),
+          "an upcall began before its policy was set");
       check(Dispatcher.isCurrent(), "an upcall runs on " + Thread.currentThread());
     }
 

@@ -39,7 +39,7 @@ final class RaceMistakes {
         known("U09", "a queued upcall runs although", "POLICY x TEARDOWN"));
   }
 
-  /** Those of {@link Mistakes} that schedules by priorities show. */
+  /** Those that schedules by priorities show. */
   static Stream<Planted> byPriorities() {
     return Stream.of(
         known("U03", "going idle forgets what was signalled since", "SIGNAL x SIGNAL"),
@@ -68,6 +68,12 @@ final class RaceMistakes {
                     "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);"),
                 new Edit(
                     "EvdImpl.java", "    resume();\n    return false;\n", "    return true;\n"))),
+        planted(
+            "a turn takes the handler of a policy that is not set yet",
+            "POLICY x TURN",
+            "EvdImpl.java",
+            "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
+            "return events;"),
         planted(
             "two take the turn: TAKE does not look whether it is held",
             "DEQUEUE x DEQUEUE",
@@ -212,7 +218,13 @@ final class RaceMistakes {
             "more tokens than EVDs at \" + evd);\n    }\n    wakeOne();",
             "more tokens than EVDs at \" + evd);\n    }"),
         planted(
-            "the reaper does not look once more before it sleeps",
+            "the reaper does not look for timers once more before it sleeps",
+            "TASK x SLEEP",
+            "Reaper.java",
+            "if (newTimers.isEmpty() && !stopped) {",
+            "if (!stopped) {"),
+        planted(
+            "the reaper does not look for tasks once more before it sleeps",
             "TASK x SLEEP",
             "Reaper.java",
             "if (tasks.isEmpty() && !stopped) {",

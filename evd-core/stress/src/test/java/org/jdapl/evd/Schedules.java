@@ -28,11 +28,13 @@ final class Schedules implements AutoCloseable {
               "Reaper.java",
               "LockSupport.parkNanos(this, Math.min(LONGEST_SLEEP, nextTimerNanos()));",
               "LockSupport.park(this);"),
+          new Edit(
+              "Reaper.java",
+              "LockSupport.parkNanos(this, LONGEST_SLEEP);",
+              "LockSupport.park(this);"),
           new Edit("EvdImpl.java", "SPINS = 100;", "SPINS = 2;"),
           new Edit(
-              "Jdapl.java",
-              "    if (byHand) {\n      runUntil(\n",
-              "    if (false) {\n      runUntil(\n"),
+              "Jdapl.java", "    if (byHand) {\n      drive(", "    if (false) {\n      drive("),
           new Edit(
               "Jdapl.java",
               "LockSupport.parkNanos(this, deadline - clock.nanoTime());",

@@ -22,22 +22,25 @@ final class SleepRaces {
 
   private SleepRaces() {}
 
-  /** The reaper alone. */
+  /** The reaper alone, with a timer and a task. */
   static void task() {
     final Reaper reaper = new Reaper("reaper", new HandClock());
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     reaper.start(
         loop -> {
-          final Thread thread = new Thread(loop, "reaper");
+          final Thread thread = new Thread(loop, loop.toString());
           loops.add(thread);
           return thread;
         });
-    final CountDownLatch done = new CountDownLatch(1);
+    final CountDownLatch done = new CountDownLatch(2);
+    reaper.schedule(0, done::countDown);
     reaper.execute(done::countDown);
     try {
       done.await();
       reaper.stop();
-      loops.get(0).join();
+      for (final Thread loop : loops) {
+        loop.join();
+      }
     } catch (final InterruptedException e) {
       throw new AssertionError(e);
     }
@@ -47,7 +50,7 @@ final class SleepRaces {
   static void post(final Concurrency concurrency) {
     final List<Thread> loops = new CopyOnWriteArrayList<>();
     final Jdapl jdapl =
-        Jdapl.with(new HookedProvider())
+        Jdapl.with(new InterceptedProvider())
             .threads(
                 loop -> {
                   final Thread thread = new Thread(loop, "loop-" + loops.size());
@@ -56,6 +59,7 @@ final class SleepRaces {
                 })
             .dispatchers(DISPATCHERS)
             .capacity(4)
+            .leakDetection(LeakDetector.Level.OFF) // a scheduler would run its cleaner's thread
             .start();
     final InterfaceAdapter ia = jdapl.open();
     final EvdImpl evd = (EvdImpl) ia.createEvd(8, EventStream.SOFTWARE);

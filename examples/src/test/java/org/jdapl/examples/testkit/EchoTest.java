@@ -24,6 +24,9 @@ import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.evd.Jdapl;
+import org.jdapl.hooks.FaultPlan;
+import org.jdapl.hooks.Faults;
+import org.jdapl.hooks.Trace;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +63,34 @@ class EchoTest {
   }
 
   // end::test[]
+
+  // tag::faults[]
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void shouldSendBackEveryMessageWhateverComesLateOrNever(final long seed) {
+    final SimFabric fabric = SimFabric.virtual(seed);
+    final FaultPlan plan =
+        FaultPlan.parse("drop notification@3; delay established@1=20ms; delay completion@30+=50us");
+    final Faults faults = Faults.over(fabric.provider(SimModel.DEFAULT), plan, fabric.clock());
+    final Trace.Tail trace = new Trace.Tail(100); // the last 100 verbs and events
+    try (Jdapl jdapl =
+            Jdapl.with(Trace.over(faults, trace)).byHand().clock(faults.clock()).start();
+        InterfaceAdapter server = jdapl.open();
+        Echo echo = new Echo(server, SERVICE);
+        InterfaceAdapter here = jdapl.open();
+        Client client = new Client(here)) {
+      client.connect(server.address(), echo.connQual(), 100);
+
+      final boolean done =
+          jdapl.runUntil(() -> client.answers.size() == 100, Duration.ofSeconds(1));
+
+      assertThat(done).as(() -> fabric + "\n" + plan + "\n" + faults + "\n" + trace).isTrue();
+      assertThat(client.answers).isSorted().doesNotHaveDuplicates();
+      assertThat(faults.notReached()).isEmpty();
+    }
+  }
+
+  // end::faults[]
 
   @ParameterizedTest
   @MethodSource("seeds")

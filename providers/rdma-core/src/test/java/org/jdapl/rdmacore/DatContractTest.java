@@ -5,6 +5,7 @@ import org.jdapl.tck.ErrorContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.EventThreadsContract;
 import org.jdapl.tck.MergeContract;
+import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
 import org.jdapl.tck.UpcallContract;
@@ -37,6 +38,14 @@ class DatContractTest {
 
   @Nested
   class Merging extends MergeContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class SharedReceives extends SharedReceiveContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();

@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.tck.Bench;
+import org.jdapl.verbs.VerbsProvider;
 
 /** The contract tests' bench over this provider, with threads; each adapter has its own runtime. */
 final class RdmaBench implements Bench {
@@ -20,10 +21,20 @@ final class RdmaBench implements Bench {
   private final List<Jdapl> runtimes = new ArrayList<>();
   private final List<InterfaceAdapter> adapters = new ArrayList<>();
 
+  private final VerbsProvider provider;
+
+  RdmaBench() {
+    this(new RdmaCoreProvider());
+  }
+
+  /** With another provider before the real one. */
+  RdmaBench(final VerbsProvider provider) {
+    this.provider = provider;
+  }
+
   @Override
   public InterfaceAdapter open() {
-    final Jdapl runtime =
-        Jdapl.with(new RdmaCoreProvider()).parameters("address=" + Side.ADDRESS).start();
+    final Jdapl runtime = Jdapl.with(provider).parameters("address=" + Side.ADDRESS).start();
     runtimes.add(runtime);
     final InterfaceAdapter adapter = runtime.open();
     adapters.add(adapter);
@@ -57,7 +68,7 @@ final class RdmaBench implements Bench {
 
   @Override
   public String replay() {
-    return "rdma-core";
+    return provider.toString();
   }
 
   @Override

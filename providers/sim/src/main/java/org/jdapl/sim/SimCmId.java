@@ -22,6 +22,9 @@ final class SimCmId implements CmId {
   /** The status of a REJECTED without a consumer: the request was not valid any more. */
   static final int STALE = 10;
 
+  /** After how long a message without an answer is given up. */
+  static final long TIMEOUT_NANOS = 4_000_000_000L;
+
   private static final byte[] NOTHING = {};
 
   private final SimDevice device;
@@ -78,6 +81,18 @@ final class SimCmId implements CmId {
     fabric.later(delay, action);
   }
 
+  /** Sends to a peer; if it does not arrive, something else happens after a time. */
+  private void send(final SimDevice to, final Runnable action, final Runnable otherwise) {
+    send(
+        () -> {
+          if (device.reachesManager(to)) {
+            action.run();
+          } else {
+            fabric.later(TIMEOUT_NANOS, otherwise);
+          }
+        });
+  }
+
   private void event(final CmEventType type, final int status, final byte[] data) {
     upcalls.post(
         () -> {
@@ -98,11 +113,14 @@ final class SimCmId implements CmId {
   }
 
   /** The answer to a request is no; sent back by whoever says so. */
-  void reject(final int status, final byte[] data) {
+  void reject(final SimDevice from, final int status, final byte[] data) {
     fabric.later(
         device.cmLatency().draw(),
         () -> {
-          if (state == State.CONNECTING) {
+          if (!device.reachesManager(from)) {
+            fabric.later(
+                TIMEOUT_NANOS, () -> failed(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT));
+          } else if (state == State.CONNECTING) {
             state = State.OVER;
             event(CmEventType.REJECTED, status, data);
           }
@@ -121,7 +139,13 @@ final class SimCmId implements CmId {
   void accept(final SimCmId active, final SimQp activeQp, final byte[] data) {
     peer = active;
     qp.connect(activeQp, parameters);
-    send(() -> active.accepted(this, data));
+    send(
+        active.device,
+        () -> active.accepted(this, data),
+        () -> {
+          active.failed(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT);
+          unanswered();
+        });
   }
 
   SimQp qp() {
@@ -130,19 +154,19 @@ final class SimCmId implements CmId {
 
   private void accepted(final SimCmId passive, final byte[] data) {
     if (closed || state != State.CONNECTING) {
-      send(passive::refused);
+      send(passive.device, passive::refused, passive::unanswered);
       return;
     }
     if (!qp.isInit()) {
       failed(CmEventType.CONNECT_ERROR, VerbsException.EINVAL);
-      send(passive::refused);
+      send(passive.device, passive::refused, passive::unanswered);
       return;
     }
     peer = passive;
     state = State.ESTABLISHED;
     qp.connect(passive.qp, parameters);
     event(CmEventType.ESTABLISHED, 0, data);
-    send(passive::establish);
+    send(passive.device, passive::establish, passive::unanswered);
   }
 
   private void refused() {
@@ -152,6 +176,23 @@ final class SimCmId implements CmId {
       event(CmEventType.REJECTED, STALE, NOTHING);
     } else if (state == State.DISCONNECTING) {
       disconnected();
+    }
+  }
+
+  /** The answer to a request was not confirmed. */
+  private void unanswered() {
+    if (state == State.ACCEPTED) {
+      state = State.OVER;
+      qp.fail();
+      event(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT, NOTHING);
+    }
+  }
+
+  /** The device is gone. */
+  void removed() {
+    if (state != State.OVER) {
+      state = State.OVER;
+      event(CmEventType.DEVICE_REMOVAL, 0, NOTHING);
     }
   }
 
@@ -171,7 +212,8 @@ final class SimCmId implements CmId {
   }
 
   private void disconnectArrived(final SimCmId from) {
-    send(from::disconnected); // also if this side is over: else the other waits for ever
+    // Also if this side is over: else the other waits for ever.
+    send(from.device, from::disconnected, from::disconnected);
     disconnected();
   }
 
@@ -189,7 +231,7 @@ final class SimCmId implements CmId {
   private void sendDisconnect() {
     final SimCmId to = peer;
     lastSent = Math.max(lastSent, to.qp.lastAnswer());
-    send(() -> to.disconnectArrived(this));
+    send(to.device, () -> to.disconnectArrived(this), this::disconnected);
   }
 
   @Override

@@ -59,6 +59,9 @@ final class SimDevice implements Device {
   private long created;
   private int lastQpNumber;
   private boolean closed;
+  private boolean linkIsDown;
+  private boolean silent;
+  private volatile boolean removed;
   private volatile AsyncHandler asyncHandler;
 
   SimDevice(
@@ -118,6 +121,54 @@ final class SimDevice implements Device {
             handler.onAsync(type, element);
           }
         });
+  }
+
+  /** Reports an event of the device itself. Called holding the wire. */
+  private void async(final AsyncType type) {
+    asyncEvents.post(
+        () -> {
+          final AsyncHandler handler = asyncHandler;
+          if (handler != null) {
+            if (fabric.isTracing()) {
+              fabric.note(name + " async " + type);
+            }
+            handler.onAsync(type, this);
+          }
+        });
+  }
+
+  /** Called holding the wire, as are the next. */
+  void setLink(final boolean up) {
+    if (linkIsDown == up && !removed) {
+      linkIsDown = !up;
+      async(up ? AsyncType.PORT_ACTIVE : AsyncType.PORT_ERR);
+    }
+  }
+
+  void silence() {
+    silent = true;
+  }
+
+  void remove() {
+    if (!removed) {
+      removed = true;
+      async(AsyncType.DEVICE_FATAL);
+      List.copyOf(ids).forEach(SimCmId::removed);
+    }
+  }
+
+  boolean isRemoved() {
+    return removed;
+  }
+
+  /** Whether messages between two devices arrive. Called holding the wire. */
+  boolean reaches(final SimDevice other) {
+    return !linkIsDown && !other.linkIsDown && !removed && !other.removed;
+  }
+
+  /** Whether messages between their connection managers do. Called holding the wire. */
+  boolean reachesManager(final SimDevice other) {
+    return reaches(other) && !silent && !other.silent;
   }
 
   @Override
@@ -197,11 +248,11 @@ final class SimDevice implements Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxQpWr());
-    checkSize("create_srq", "maxSge", maxSge, 0, MAX_SGE);
+    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxSrqWr());
+    checkSize("create_srq", "maxSge", maxSge, 0, LIMITS.maxSrqSge());
     synchronized (fabric.wire) {
       final SimPd domain = own("create_srq", SimPd.class, pd);
-      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxQp());
+      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxSrq());
       return new SimSrq(domain, created++, maxWr, maxSge);
     }
   }
@@ -278,8 +329,12 @@ final class SimDevice implements Device {
 
   private void arrive(final SimCmId from, final long service, final byte[] data) {
     final SimListener listener = fabric.listeners.get(service);
-    if (listener == null) {
-      from.reject(SimListener.NOBODY_LISTENS, new byte[0]);
+    if (!reachesManager(listener == null ? this : listener.device())) {
+      fabric.later(
+          SimCmId.TIMEOUT_NANOS,
+          () -> from.failed(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT));
+    } else if (listener == null) {
+      from.reject(this, SimListener.NOBODY_LISTENS, new byte[0]);
     } else {
       listener.arrive(from, data);
     }
@@ -343,6 +398,9 @@ final class SimDevice implements Device {
     if (closed) {
       throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
     }
+    if (removed) {
+      throw new VerbsException(verb, name, VerbsException.EIO, "the device was removed");
+    }
   }
 
   private void checkSize(
@@ -394,6 +452,7 @@ final class SimDevice implements Device {
       listeners.forEach(SimListener::refuseInside);
       ids.forEach(SimCmId::refuseInside);
       closed = true;
+      fabric.closed(this);
       List.copyOf(unanswered).forEach(SimRequest::drop);
       openListeners = List.copyOf(listeners);
       openIds = List.copyOf(ids);

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.jdapl.verbs.NanoClock;
@@ -40,6 +41,7 @@ public final class SimFabric implements AutoCloseable {
   final Segments remote = new Segments();
   final ByteBuffer scratch = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder());
   final Map<Long, SimListener> listeners = new HashMap<>();
+  private final Map<String, SimDevice> open = new TreeMap<>();
 
   private final String name;
   private final long seed;
@@ -133,6 +135,91 @@ public final class SimFabric implements AutoCloseable {
   }
 
   /**
+   * A device loses its link, and says PORT_ERR. No message comes to it or leaves it: requests fail
+   * at both sides with RETRY_EXC_ERR, a connect or accept with UNREACHABLE after 4 seconds, and a
+   * disconnect ends by itself after 4 seconds.
+   *
+   * @param device its name, such as {@code sim0}; they are numbered as they are opened.
+   * @throws IllegalArgumentException if no such device is open.
+   */
+  public void linkDown(final String device) {
+    synchronized (wire) {
+      device(device).setLink(false);
+    }
+  }
+
+  /**
+   * The link of a device is there again, and it says PORT_ACTIVE. What failed stays failed.
+   *
+   * @param device its name.
+   * @throws IllegalArgumentException as {@link #linkDown}.
+   */
+  public void linkUp(final String device) {
+    synchronized (wire) {
+      device(device).setLink(true);
+    }
+  }
+
+  /**
+   * A device falls silent, as if its host hung: its connection manager neither hears nor answers,
+   * for good. Its hardware goes on with established connections.
+   *
+   * @param device its name.
+   * @throws IllegalArgumentException as {@link #linkDown}.
+   */
+  public void silence(final String device) {
+    synchronized (wire) {
+      device(device).silence();
+    }
+  }
+
+  /**
+   * A device is removed: it says DEVICE_FATAL, its connections DEVICE_REMOVAL. What was completed
+   * can be polled, and nothing more completes. From now on its verbs fail with EIO, except those
+   * that destroy, poll and arm. Peers notice as with {@link #linkDown}.
+   *
+   * @param device its name.
+   * @throws IllegalArgumentException as {@link #linkDown}.
+   */
+  public void remove(final String device) {
+    synchronized (wire) {
+      device(device).remove();
+    }
+  }
+
+  /**
+   * Does one of these as a text says, so that a fault plan can ask for it.
+   *
+   * @param text {@code link-down}, {@code link-up}, {@code silence} or {@code remove}, a space, and
+   *     the name of a device.
+   * @throws IllegalArgumentException if it is no such text, or no such device is open.
+   */
+  public void perform(final String text) {
+    final int space = text.indexOf(' ');
+    final String device = text.substring(space + 1);
+    switch (space < 0 ? text : text.substring(0, space)) {
+      case "link-down" -> linkDown(device);
+      case "link-up" -> linkUp(device);
+      case "silence" -> silence(device);
+      case "remove" -> remove(device);
+      default ->
+          throw new IllegalArgumentException(
+              "'"
+                  + text
+                  + "': expected link-down, link-up, silence or remove, and a device such as sim0");
+    }
+  }
+
+  private SimDevice device(final String device) {
+    final SimDevice found = open.get(device);
+    if (found == null) {
+      throw new IllegalArgumentException(
+          "no device '" + device + "' is open on " + this + "; there are " + open.keySet());
+    }
+    return found;
+  }
+
+  /**
    * Starts to keep a trace of the last 200 things that happened.
    *
    * @return this fabric.
@@ -187,8 +274,15 @@ public final class SimFabric implements AutoCloseable {
 
   SimDevice open(final SimModel model, final SimChannel channel) {
     synchronized (wire) {
-      return new SimDevice(this, "sim" + devices++, model, channel);
+      final SimDevice device = new SimDevice(this, "sim" + devices++, model, channel);
+      open.put(device.name(), device);
+      return device;
     }
+  }
+
+  /** Called holding the wire. */
+  void closed(final SimDevice device) {
+    open.remove(device.name());
   }
 
   boolean isVirtual() {

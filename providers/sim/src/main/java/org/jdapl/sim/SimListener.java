@@ -42,7 +42,7 @@ final class SimListener implements CmListener {
       return;
     }
     if (waiting >= backlog) {
-      from.reject(NO_ROOM, new byte[0]);
+      from.reject(device, NO_ROOM, new byte[0]);
       return;
     }
     waiting++;

@@ -117,6 +117,9 @@ final class SimQp extends SimObject implements QueuePair {
     if (state == State.INIT || isClosed() || !isValid(request)) {
       return VerbsException.EINVAL;
     }
+    if (device.isRemoved()) {
+      return VerbsException.EIO;
+    }
     final long tail = posted;
     if (tail - polled >= maxSendWr) {
       return VerbsException.ENOMEM;
@@ -155,6 +158,9 @@ final class SimQp extends SimObject implements QueuePair {
   public int postRecv(final RecvRequest request) {
     if (srq != null || isClosed()) {
       return VerbsException.EINVAL;
+    }
+    if (device.isRemoved()) {
+      return VerbsException.EIO;
     }
     final int errno = receives.post(request);
     if (errno == 0 && state == State.ERROR) {
@@ -211,6 +217,9 @@ final class SimQp extends SimObject implements QueuePair {
 
   /** Lets requests reach the peer: in virtual time one, so that others can come between. */
   private void arrive() {
+    if (device.isRemoved()) {
+      return;
+    }
     if (state == State.ERROR) {
       flushAll(); // posted while it died
       return;
@@ -252,9 +261,12 @@ final class SimQp extends SimObject implements QueuePair {
       wqe.status = WcStatus.LOC_LEN_ERR;
     } else if (!wqe.setLocal(pd, fabric.local)) {
       wqe.status = WcStatus.LOC_PROT_ERR;
-    } else if (peer.isConnecting()) {
+    } else if (peer.isConnecting() && device.reaches(peer.device)) {
       return ACK_TIMEOUT_NANOS; // it drops what comes before it knows of us
-    } else if (peer.peer != this || peer.state != State.CONNECTED || peer.isClosed()) {
+    } else if (!device.reaches(peer.device)
+        || peer.peer != this
+        || peer.state != State.CONNECTED
+        || peer.isClosed()) {
       if (wqe.retries++ < retryCount) {
         return ACK_TIMEOUT_NANOS;
       }
@@ -278,7 +290,7 @@ final class SimQp extends SimObject implements QueuePair {
 
   /** Lets answers come back, in order; in virtual time one. */
   private void answer() {
-    while (state == State.CONNECTED && !isClosed() && answered < arrived) {
+    while (state == State.CONNECTED && !isClosed() && !device.isRemoved() && answered < arrived) {
       final SendWqe wqe = send(answered);
       final long early = wqe.answer == 0 ? 0 : wqe.answer - fabric.now();
       if (early > 0) {
@@ -441,7 +453,7 @@ final class SimQp extends SimObject implements QueuePair {
   }
 
   private void flushAll() {
-    if (state != State.ERROR || isClosed()) {
+    if (state != State.ERROR || isClosed() || device.isRemoved()) {
       return;
     }
     if (fabric.isVirtual() && fabric.chance(50)) { // no order between the two
@@ -472,6 +484,10 @@ final class SimQp extends SimObject implements QueuePair {
 
   @Override
   public void modifyToError() {
+    if (device.isRemoved()) {
+      throw new VerbsException(
+          "modify_qp", toString(), VerbsException.EIO, "the device was removed");
+    }
     synchronized (fabric.wire) {
       fail();
     }

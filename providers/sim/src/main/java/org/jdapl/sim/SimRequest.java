@@ -61,7 +61,7 @@ final class SimRequest implements CmRequest {
       final byte[] reply =
           device.privateData("reject", privateData, SimDevice.LIMITS.rejectPrivateData());
       answered();
-      initiator.reject(status, reply);
+      initiator.reject(device, status, reply);
     }
   }
 
@@ -103,6 +103,11 @@ final class SimRequest implements CmRequest {
   /** Nobody is left to answer it. */
   void drop() {
     answered();
-    initiator.reject(SimListener.NOBODY_LISTENS, new byte[0]);
+    initiator.reject(listener.device(), SimListener.NOBODY_LISTENS, new byte[0]);
+  }
+
+  @Override
+  public String toString() {
+    return listener + " request";
   }
 }

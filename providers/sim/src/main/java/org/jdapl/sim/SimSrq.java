@@ -30,6 +30,9 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
 
   @Override
   public int postRecv(final RecvRequest request) {
+    if (device.isRemoved()) {
+      return VerbsException.EIO;
+    }
     return isClosed() ? VerbsException.EINVAL : queue.post(request);
   }
 

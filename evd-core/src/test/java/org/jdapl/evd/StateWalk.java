@@ -11,7 +11,7 @@ import java.util.List;
  * often. All others must happen sooner or later: where none of them is possible the model is
  * settled, and a way from a state back to itself is work that never ends.
  */
-final class Explorer {
+final class StateWalk {
 
   /** What is explored. It is in one state at a time, which is loaded and saved. */
   interface Model {
@@ -68,7 +68,7 @@ final class Explorer {
   private int[] path = new int[256];
   private int depth;
 
-  private Explorer(final Model model) {
+  private StateWalk(final Model model) {
     this.model = model;
     size = model.size();
     scratch = new byte[size];
@@ -85,20 +85,20 @@ final class Explorer {
   static int explore(final Model model) {
     final byte[] initial = new byte[model.size()];
     model.save(initial, 0);
-    final Explorer explorer = new Explorer(model);
+    final StateWalk walk = new StateWalk(model);
     try {
       model.check();
-      explorer.visit(explorer.find(initial));
+      walk.visit(walk.find(initial));
     } catch (final Violation e) {
-      explorer.shorten(initial);
-      throw new AssertionError(e.getMessage() + explorer.describePath(initial), e);
+      walk.shorten(initial);
+      throw new AssertionError(e.getMessage() + walk.describePath(initial), e);
     }
-    return explorer.count;
+    return walk.count;
   }
 
   /** Looks for the shortest way to a property that does not hold; keeps the one it has if none. */
   private void shorten(final byte[] initial) {
-    final Explorer wide = new Explorer(model);
+    final StateWalk wide = new StateWalk(model);
     wide.find(initial);
     int[] from = new int[1 << 12];
     int[] by = new int[1 << 12];

@@ -11,21 +11,17 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.verbs.CmEventType;
 
-/** By hand over a {@link HookedProvider}: one EVD for everything, and one endpoint. */
-final class HookedBed {
+/** By hand over a {@link InterceptedProvider}: one EVD for everything, and one endpoint. */
+final class InterceptedBed extends HandBed {
 
-  private static final int TURNS_AT_MOST = 1000;
+  private static final int CAPACITY = 1 << 12;
 
-  final HookedProvider provider = new HookedProvider();
-  final HandClock clock = new HandClock();
-  final Jdapl jdapl = Jdapl.with(provider).clock(clock).byHand().start();
-  final InterfaceAdapter ia = jdapl.open();
+  final InterceptedProvider provider;
   final EvdImpl evd = createEvd();
   final ProtectionZone pz = ia.createPz();
   final Lmr lmr = createLmr();
@@ -33,6 +29,15 @@ final class HookedBed {
 
   /** Kinds of the connection events of {@link #recording}. */
   final List<ConnectionEvent.Kind> kinds = new ArrayList<>();
+
+  InterceptedBed() {
+    this(new InterceptedProvider());
+  }
+
+  private InterceptedBed(final InterceptedProvider provider) {
+    super(provider, CAPACITY);
+    this.provider = provider;
+  }
 
   EvdImpl createEvd() {
     return (EvdImpl)
@@ -61,15 +66,6 @@ final class HookedBed {
     connect(endpoint);
     provider.tell(CmEventType.ESTABLISHED, 0);
     settle();
-  }
-
-  /** Turns until nothing is to be done now. */
-  void settle() {
-    for (int turns = 0; jdapl.turn(); turns++) {
-      if (turns == TURNS_AT_MOST) {
-        throw new AssertionError("does not come to rest: " + evd);
-      }
-    }
   }
 
   EventHandler recording() {

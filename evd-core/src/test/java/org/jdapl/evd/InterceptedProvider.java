@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jdapl.verbs.Access;
@@ -45,7 +46,7 @@ import org.jdapl.verbs.WorkCompletions;
  * A provider whose device calls a hook inside each verb, on the caller's thread. It moves no data;
  * what the connection manager says, a test says.
  */
-final class HookedProvider implements VerbsProvider, Device {
+final class InterceptedProvider implements VerbsProvider, Device {
 
   private static final int SIZE = 1 << 10;
 
@@ -63,15 +64,16 @@ final class HookedProvider implements VerbsProvider, Device {
   private final List<Qp> qps = new ArrayList<>();
   private final Queue<Runnable> held = new ArrayDeque<>();
   private final Id id = new Id();
+  private final AtomicInteger objects = new AtomicInteger();
   private volatile CmHandler cmHandler;
   private volatile CmListenHandler listenHandler;
   private volatile AsyncHandler asyncHandler;
 
-  HookedProvider() {
+  InterceptedProvider() {
     this(Delivery.PUSH);
   }
 
-  HookedProvider(final Delivery delivery) {
+  InterceptedProvider(final Delivery delivery) {
     this.delivery = delivery;
   }
 
@@ -120,6 +122,16 @@ final class HookedProvider implements VerbsProvider, Device {
     hook.accept(verb);
   }
 
+  private void create(final String verb) {
+    call(verb);
+    objects.incrementAndGet();
+  }
+
+  private void destroy(final String verb) {
+    call(verb);
+    objects.decrementAndGet();
+  }
+
   // The provider.
 
   @Override
@@ -165,26 +177,26 @@ final class HookedProvider implements VerbsProvider, Device {
 
   @Override
   public ProtectionDomain allocPd() {
-    call("alloc_pd");
-    return () -> call("dealloc_pd");
+    create("alloc_pd");
+    return () -> destroy("dealloc_pd");
   }
 
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    call("reg_mr");
+    create("reg_mr");
     return new Region(buffer.capacity());
   }
 
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    call("create_cq");
+    create("create_cq");
     return new Cq(handler);
   }
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    call("create_qp");
+    create("create_qp");
     final Qp qp = new Qp((Cq) attributes.sendCq(), (Cq) attributes.recvCq(), qps.size() + 1);
     qps.add(qp);
     return qp;
@@ -212,6 +224,9 @@ final class HookedProvider implements VerbsProvider, Device {
   @Override
   public void close() {
     call("close_device");
+    if (objects.get() > 0) {
+      throw new VerbsException("close_device", name(), VerbsException.EBUSY, objects + " left");
+    }
   }
 
   private final class Id implements CmId {
@@ -222,7 +237,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public void notifyEstablished() {
-      call("notify");
+      call("rdma_notify");
     }
 
     @Override
@@ -262,8 +277,8 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public CmId accept(final QueuePair qp, final CmParameters parameters, final CmHandler handler) {
-      call("accept");
       cmHandler = handler;
+      call("accept");
       return id;
     }
 
@@ -302,7 +317,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public void close() {
-      call("dereg_mr");
+      destroy("dereg_mr");
     }
   }
 
@@ -357,7 +372,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public Device device() {
-      return HookedProvider.this;
+      return InterceptedProvider.this;
     }
 
     @Override
@@ -396,7 +411,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public void close() {
-      call("destroy_cq");
+      destroy("destroy_cq");
     }
   }
 
@@ -475,7 +490,7 @@ final class HookedProvider implements VerbsProvider, Device {
 
     @Override
     public void close() {
-      call("destroy_qp");
+      destroy("destroy_qp");
     }
   }
 

@@ -1,0 +1,76 @@
+package org.jdapl.dat;
+
+/**
+ * A shared receive queue: receives for any number of endpoints. A message that arrives at one of
+ * them takes the receive that was posted first, and completes at that endpoint's receive EVD. So
+ * memory is needed for what arrives, not for each endpoint.
+ *
+ * <p>Posting is safe from several threads, as on an {@link Endpoint}. A receive is open from its
+ * post until its completion was handed out. When an endpoint is closed, what it took and was not
+ * handed out stands in the report of its close; what it did not take stays here for the others.
+ * Nothing is said about the order of completions at different endpoints.
+ */
+public interface SharedReceiveQueue extends DatObject {
+
+  /**
+   * How many receives may be open at once.
+   *
+   * @return at least 1.
+   */
+  int maxReceives();
+
+  /**
+   * How many receives are open (dat_srq_query): posted, and their completion was not handed out.
+   * How many of those an endpoint took already, no device tells.
+   *
+   * @return 0 to {@link #maxReceives}.
+   */
+  int openReceives();
+
+  /**
+   * Posts a receive of one segment (dat_srq_post_recv).
+   *
+   * @param lmr the memory to receive into; of the zone of this queue.
+   * @param offset where it starts in the region, in bytes.
+   * @param length how much there is, in bytes.
+   * @param cookie comes back in the completion.
+   * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as may be: nothing was
+   *     posted, post again after a completion.
+   * @throws DatException INVALID_HANDLE (SRQ) when it is closed, (LMR) if the region is; else as
+   *     {@link Endpoint#postReceive(Lmr, long, long, long)}.
+   */
+  Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
+
+  /**
+   * Posts a receive (dat_srq_post_recv); else as {@link #postReceive(Lmr, long, long, long)}.
+   *
+   * @param segments the memory to receive into; may be used again when this returned.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @return as the other one.
+   * @throws DatException as the other one; INVALID_PARAMETER if there are more segments than the
+   *     queue was created for.
+   */
+  Outcome postReceive(Segments segments, long cookie, Object context);
+
+  /**
+   * Asks for one SRQ_LOW_WATERMARK at the adapter's async EVD, as soon as fewer receives are left
+   * that no endpoint took (dat_srq_set_lw); at once if fewer are open. It comes once; then it is to
+   * be asked for again. A new watermark replaces one that was not reached.
+   *
+   * @param receives the watermark, 0 for none.
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if it is negative or above {@link
+   *     #maxReceives}; MODEL_NOT_SUPPORTED if the device has no watermarks; INVALID_HANDLE (SRQ) if
+   *     closed.
+   */
+  void lowWatermark(int receives);
+
+  /**
+   * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;
+   * their memory is the consumer's again.
+   *
+   * @throws DatException INVALID_STATE (SRQ_IN_USE) while endpoints use it.
+   */
+  @Override
+  void close();
+}

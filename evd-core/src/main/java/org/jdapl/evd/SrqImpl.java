@@ -1,0 +1,491 @@
+package org.jdapl.evd;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.Segments;
+import org.jdapl.dat.SharedReceiveQueue;
+import org.jdapl.verbs.RecvRequest;
+import org.jdapl.verbs.VerbsException;
+
+/**
+ * A shared receive queue: its open receives, and who takes them.
+ *
+ * <p>Receives complete in any order and in the turns of several EVDs, so each has a slot of its
+ * own. Posters take free slots under the guard; a turn returns a slot when its completion was
+ * handed out. The id of a work request is the queue's tag, and of its slot the index and the low
+ * bits of the number of posts to it, so that a late completion finds no newer receive.
+ */
+final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.Owner {
+
+  private static final int INDEX_BITS = 16;
+  private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
+
+  /** The most receives that ids can tell apart. */
+  static final int MOST = 1 << INDEX_BITS;
+
+  private static final int NOT_POSTED = -1;
+
+  /** A receive, and when it is not posted its place in a list of free ones. */
+  private static final class Slot {
+
+    private final AtomicInteger id = new AtomicInteger(NOT_POSTED);
+    private int nextId;
+    private final LmrImpl[] lmrs;
+    private long cookie;
+    private Object context;
+    private Slot next;
+
+    Slot(final int index, final int iov) {
+      nextId = index;
+      lmrs = new LmrImpl[iov];
+    }
+  }
+
+  /** Room for all receives in an EVD, because of some endpoints there. */
+  private static final class Room {
+
+    private final CqFeed feed;
+    private int endpoints = 1;
+
+    Room(final CqFeed feed) {
+      this.feed = feed;
+    }
+  }
+
+  private final String name;
+  private final IaImpl ia;
+  private final PzImpl pz;
+  private final int iov;
+  private final long tag;
+  private final AsyncSlot asyncSlot = new AsyncSlot(this);
+  private org.jdapl.verbs.SharedReceiveQueue queue;
+
+  private final Slot[] slots;
+  private final AtomicInteger open = new AtomicInteger();
+  private final AtomicReference<Slot> returned = new AtomicReference<>();
+
+  // Posters, under the guard.
+  private Slot free;
+  private final Segments single = new Segments(1);
+  private final RecvRequest request;
+
+  /** Whether the low watermark is still to be told of. */
+  private final AtomicBoolean armed = new AtomicBoolean();
+
+  // Under the monitor of this object.
+  private final Set<EndpointImpl> users = new LinkedHashSet<>();
+  private final Map<EvdImpl, Room> rooms = new HashMap<>();
+  private final Map<Integer, EndpointImpl> numbers = new HashMap<>();
+
+  /** What {@link #numbers} has, to be read in turns: hashed by number, never full. */
+  private volatile EndpointImpl[] byNumber = new EndpointImpl[1];
+
+  private volatile boolean closed;
+
+  SrqImpl(
+      final String name,
+      final IaImpl ia,
+      final PzImpl pz,
+      final int maxReceives,
+      final int iov,
+      final long tag) {
+    this.name = name;
+    this.ia = ia;
+    this.pz = pz;
+    this.iov = iov;
+    this.tag = tag;
+    request = new RecvRequest(iov);
+    slots = new Slot[maxReceives];
+    for (int index = maxReceives - 1; index >= 0; index--) {
+      slots[index] = new Slot(index, iov);
+      slots[index].next = free;
+      free = slots[index];
+    }
+  }
+
+  /** Creates the provider's queue. */
+  void open() {
+    pz.addUser(this);
+    boolean opened = false;
+    try {
+      queue = ia.device().createSrq(pz.pd(), slots.length, iov);
+      opened = true;
+    } catch (final VerbsException e) {
+      throw Misuse.failed(
+          name + ": the shared receive queue could not be created", e, ReturnSubtype.RESOURCE_SRQ);
+    } finally {
+      if (!opened) {
+        pz.removeUser(this);
+      }
+    }
+  }
+
+  @Override
+  public long tag() {
+    return tag;
+  }
+
+  IaImpl ia() {
+    return ia;
+  }
+
+  PzImpl pz() {
+    return pz;
+  }
+
+  org.jdapl.verbs.SharedReceiveQueue queue() {
+    return queue;
+  }
+
+  AsyncSlot asyncSlot() {
+    return asyncSlot;
+  }
+
+  // Posting.
+
+  @Override
+  public Outcome postReceive(
+      final Lmr lmr, final long offset, final long length, final long cookie) {
+    return post(lmr, offset, length, null, cookie, null);
+  }
+
+  @Override
+  public Outcome postReceive(final Segments segments, final long cookie, final Object context) {
+    return post(null, 0, 0, segments, cookie, context);
+  }
+
+  private Outcome post(
+      final Lmr lmr,
+      final long offset,
+      final long length,
+      final Segments segments,
+      final long cookie,
+      final Object context) {
+    lock();
+    try {
+      checkOpen("postReceive");
+      final Slot slot = firstFree();
+      if (slot == null) {
+        return Outcome.INSUFFICIENT_RESOURCES;
+      }
+      final Segments list = segments == null ? single.clear().add(lmr, offset, length) : segments;
+      pz.use(list, request, slot.lmrs, 0, iov, Privilege.LOCAL_WRITE, name);
+      slot.cookie = cookie;
+      slot.context = context;
+      return post(slot);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ": post of RECEIVE", e);
+    } finally {
+      unlock();
+    }
+  }
+
+  /** The first free slot, or null. What turns returned is taken when nothing else is free. */
+  private Slot firstFree() {
+    if (free == null) {
+      free = returned.getAndSet(null);
+    }
+    return free;
+  }
+
+  private Outcome post(final Slot slot) {
+    final int id = slot.nextId;
+    slot.nextId = (id + MOST) & WorkQueue.POSITION_MASK;
+    request.wrId = (tag << WorkQueue.TAG_SHIFT) | id;
+    free = slot.next;
+    open.incrementAndGet();
+    slot.id.set(id); // it may complete before the verb returns
+    boolean posted = false;
+    try {
+      final int errno = queue.postRecv(request);
+      posted = errno == 0;
+      if (posted) {
+        return Outcome.SUCCESS;
+      }
+      if (errno == VerbsException.ENOMEM) {
+        return Outcome.INSUFFICIENT_RESOURCES;
+      }
+      throw new VerbsException("post_srq_recv", name, errno, "");
+    } finally {
+      if (!posted) {
+        complete(id & INDEX_MASK);
+      }
+    }
+  }
+
+  /** Whether an open receive uses a region. From any thread. */
+  boolean uses(final LmrImpl lmr) {
+    lock();
+    try {
+      for (final Slot slot : slots) {
+        for (final LmrImpl used : slot.lmrs) {
+          if (used == lmr && slot.id.get() != NOT_POSTED) {
+            return true;
+          }
+        }
+      }
+      return false;
+    } finally {
+      unlock();
+    }
+  }
+
+  // Completions, in the turns of several EVDs.
+
+  /** The slot of a completion's receive, or -1 if it is not open; changes nothing. */
+  int slotOf(final long wrId) {
+    final int index = (int) wrId & INDEX_MASK;
+    final int id = (int) wrId & WorkQueue.POSITION_MASK;
+    return index < slots.length && slots[index].id.get() == id ? index : -1;
+  }
+
+  long cookie(final int slot) {
+    return slots[slot].cookie;
+  }
+
+  Object context(final int slot) {
+    return slots[slot].context;
+  }
+
+  /** A receive was accounted for: its slot is free again. */
+  void complete(final int slot) {
+    final Slot done = slots[slot];
+    final int id = done.id.get();
+    if (id == NOT_POSTED || !done.id.compareAndSet(id, NOT_POSTED)) {
+      return; // a provider completed it twice at once
+    }
+    done.context = null;
+    Arrays.fill(done.lmrs, null);
+    Slot first;
+    do {
+      first = returned.get();
+      done.next = first;
+    } while (!returned.compareAndSet(first, done));
+    open.decrementAndGet();
+  }
+
+  /** A completion that is nobody's: if its receive is open, its slot is free again. */
+  void giveBack(final long wrId) {
+    final int slot = slotOf(wrId);
+    if (slot >= 0) {
+      complete(slot);
+    }
+  }
+
+  /** The endpoint whose queue pair has a number, or null. */
+  EndpointImpl endpointOf(final int number) {
+    final EndpointImpl[] table = byNumber;
+    final int mask = table.length - 1;
+    EndpointImpl endpoint;
+    for (int i = number & mask; (endpoint = table[i]) != null; i = (i + 1) & mask) {
+      if (endpoint.qpNumber() == number) {
+        return endpoint;
+      }
+    }
+    return null;
+  }
+
+  // Endpoints.
+
+  /** An endpoint is to take receives from here. */
+  synchronized void addUser(final EndpointImpl endpoint) {
+    checkOpen("use by " + endpoint.name());
+    users.add(endpoint);
+  }
+
+  synchronized void removeUser(final EndpointImpl endpoint) {
+    users.remove(endpoint);
+    if (numbers.remove(endpoint.qpNumber(), endpoint)) {
+      publishNumbers();
+    }
+  }
+
+  /**
+   * Says which number the queue pair of an endpoint has.
+   *
+   * @return false if completions of another endpoint's queue pair with that number may be left: its
+   *     close is not complete.
+   */
+  synchronized boolean addNumber(final EndpointImpl endpoint, final int number) {
+    final boolean added = numbers.putIfAbsent(number, endpoint) == null;
+    if (added) {
+      endpoint.qpNumber(number);
+      publishNumbers();
+    }
+    return added;
+  }
+
+  private void publishNumbers() {
+    final EndpointImpl[] table = new EndpointImpl[Integer.highestOneBit(numbers.size() + 1) << 2];
+    final int mask = table.length - 1;
+    numbers.forEach(
+        (number, endpoint) -> {
+          int i = number & mask;
+          while (table[i] != null) {
+            i = (i + 1) & mask;
+          }
+          table[i] = endpoint;
+        });
+    byNumber = table;
+  }
+
+  /**
+   * Reserves room for all receives in an EVD, unless another endpoint did.
+   *
+   * @return the completion queue to use.
+   */
+  CqFeed reserveRoom(final EvdImpl evd) {
+    final CqFeed there = shareRoom(evd, null);
+    if (there != null) {
+      return there;
+    }
+    final CqFeed feed = evd.reserveRoom(slots.length); // may call the provider: under no monitor
+    final CqFeed used = shareRoom(evd, feed);
+    if (used != feed) {
+      giveRoom(evd, feed); // somebody else was faster
+    }
+    return used;
+  }
+
+  private synchronized CqFeed shareRoom(final EvdImpl evd, final CqFeed reserved) {
+    final Room room = rooms.get(evd);
+    if (room != null) {
+      room.endpoints++;
+      return room.feed;
+    }
+    if (reserved != null) {
+      rooms.put(evd, new Room(reserved));
+    }
+    return reserved;
+  }
+
+  /** An endpoint uses its room no more; the last one gives it back. */
+  void releaseRoom(final EvdImpl evd) {
+    final CqFeed feed;
+    synchronized (this) {
+      final Room room = rooms.get(evd);
+      if (--room.endpoints > 0) {
+        return;
+      }
+      feed = room.feed;
+      rooms.remove(evd);
+    }
+    giveRoom(evd, feed);
+  }
+
+  private void giveRoom(final EvdImpl evd, final CqFeed feed) {
+    feed.giveRoom(slots.length + WorkQueue.MARKERS);
+    evd.releaseRoom(slots.length);
+  }
+
+  // The watermark.
+
+  @Override
+  public void lowWatermark(final int receives) {
+    if (receives < 0 || receives > slots.length) {
+      throw Misuse.argument(
+          1, name + ".lowWatermark: " + receives + " is not within 0.." + slots.length);
+    }
+    checkOpen("lowWatermark");
+    armed.set(receives > 0);
+    try {
+      queue.armLimit(receives);
+    } catch (final VerbsException e) {
+      armed.set(false);
+      checkOpen("lowWatermark"); // a close may have come between
+      throw Misuse.failed(name + ".lowWatermark of " + receives, e);
+    }
+    if (open.get() < receives) { // a device may look only when one is taken
+      onLowWatermark();
+    }
+  }
+
+  /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
+  void onLowWatermark() {
+    if (armed.getAndSet(false)) {
+      ia.report(
+          asyncSlot,
+          AsyncEvent.Kind.SRQ_LOW_WATERMARK,
+          name + ": few receives are left, post more and set the watermark again");
+    }
+  }
+
+  // Closing.
+
+  @Override
+  public void close() {
+    close(false);
+  }
+
+  /** Closes it whoever uses it: its endpoints were drained or given up. */
+  void closeAbruptly() {
+    close(true);
+  }
+
+  private void close(final boolean abruptly) {
+    synchronized (this) {
+      if (!abruptly && !users.isEmpty()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
+            name + ".close: in use by " + users + "; close them first");
+      }
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    lock(); // a post that found it open is over
+    unlock();
+    asyncSlot.withdraw(new ArrayList<>());
+    try {
+      queue.close();
+    } catch (final VerbsException e) {
+      ia.destroyLater(queue::close);
+      throw Misuse.failed(name + ".close", e);
+    } finally {
+      ia.endpoints().free(tag);
+      pz.removeUser(this);
+      ia.remove(this);
+    }
+  }
+
+  private void checkOpen(final String call) {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_SRQ, this, call);
+    }
+  }
+
+  // What it is.
+
+  @Override
+  public int maxReceives() {
+    return slots.length;
+  }
+
+  @Override
+  public int openReceives() {
+    return open.get();
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

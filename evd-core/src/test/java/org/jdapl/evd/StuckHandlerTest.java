@@ -1,0 +1,174 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Event;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** A handler does not return, and what it uses is closed. By hand: meanwhile the others go on. */
+@ExtendWith(HandBed.Closing.class)
+class StuckHandlerTest {
+
+  private static final Duration BOUND = Duration.ofSeconds(1);
+
+  private final InterceptedBed bed = new InterceptedBed();
+  private final Reaper reaper = ((IaImpl) bed.ia).reaper();
+  private final Dispatcher dispatcher = bed.jdapl.nextDispatcher();
+  private final List<String> destroyed = new ArrayList<>();
+
+  /** Has a completion to be handled. What others use cannot be destroyed, as with real devices. */
+  private void connected() {
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 7)).isEqualTo(Outcome.SUCCESS);
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 8)).isEqualTo(Outcome.SUCCESS);
+    bed.connected();
+    assertThat(bed.evd.drain(bed.recording(), 9)).isOne();
+    bed.provider.hook =
+        verb -> {
+          final String user =
+              switch (verb) {
+                case "close_device" -> "destroy_cq";
+                case "destroy_cq", "dealloc_pd" -> "destroy_qp";
+                default -> verb;
+              };
+          if (!user.equals(verb) && !destroyed.contains(user)) {
+            throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "objects left");
+          }
+          if (verb.startsWith("destroy") || verb.startsWith("de") || verb.equals("close_device")) {
+            destroyed.add(verb);
+          }
+        };
+    bed.provider.receive(0);
+  }
+
+  private void goOn() {
+    boolean worked = true;
+    while (worked) {
+      worked = reaper.round();
+      worked |= dispatcher.round();
+    }
+  }
+
+  /** A handler that is stuck at its first event until time has passed, and goes on then. */
+  private EventHandler stuck(final Runnable close, final Duration time, final Runnable then) {
+    final List<Event> events = new ArrayList<>();
+    return InterceptedBed.on(
+        event -> {
+          events.add(event.copy());
+          if (events.size() == 1) {
+            close.run();
+            for (long ms = 0; ms <= time.toMillis(); ms += 100) {
+              reaper.round();
+              bed.clock.advance(Duration.ofMillis(100));
+            }
+            then.run();
+          }
+        });
+  }
+
+  @Test
+  void required_T01_theCloseOfAnEndpointSaysThatAHandlerIsStuckAndDestroysNothingBeforeItReturns() {
+    connected();
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> closes.add(bed.endpoint.closeAsync(BOUND).toCompletableFuture()),
+            BOUND.plusMillis(600),
+            () -> {
+              assertThat(closes.get(0)).as("at its bound").isDone();
+              assertThat(closes.get(0).join().complete()).isFalse();
+              assertThat(destroyed).as("what the handler can reach").isEmpty();
+              assertThatThrownBy(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 9))
+                  .isInstanceOfSatisfying(
+                      DatException.class,
+                      e -> assertThat(e.type()).isEqualTo(ReturnType.INVALID_STATE));
+            }));
+    bed.settle();
+
+    assertThat(closes).hasSize(1);
+    assertThat(destroyed).as("when it returned").containsExactly("destroy_qp", "destroy_id");
+  }
+
+  @Test
+  void required_T07_theCloseOfAnEvdSaysThatAHandlerIsStuckAndDestroysNothingBeforeItReturns() {
+    connected();
+    bed.endpoint.close();
+    assertThat(bed.evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> closes.add(bed.evd.closeAsync(BOUND).toCompletableFuture()),
+            BOUND,
+            () -> {
+              assertThat(closes.get(0)).as("at its bound").isDone();
+              assertThat(closes.get(0).join().complete()).isFalse();
+              assertThat(destroyed).as("what the handler can reach").doesNotContain("destroy_cq");
+              assertThatThrownBy(() -> bed.evd.dequeue(bed.recording()))
+                  .isInstanceOfSatisfying(
+                      DatException.class,
+                      e -> assertThat(e.type()).isEqualTo(ReturnType.INVALID_HANDLE));
+            }));
+    bed.settle();
+
+    assertThat(closes).hasSize(1);
+    assertThat(destroyed).as("when it returned").endsWith("destroy_cq");
+  }
+
+  @Test
+  void required_T10_anAbruptCloseEndsAtItsBoundAndTheDeviceIsClosedWhenTheStuckHandlerReturned() {
+    connected();
+    final List<String> atTheBound = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> bed.ia.closeAbruptly(BOUND),
+            BOUND.multipliedBy(2),
+            () -> {
+              atTheBound.addAll(destroyed);
+              assertThatThrownBy(bed.ia::createPz)
+                  .isInstanceOfSatisfying(
+                      DatException.class,
+                      e -> assertThat(e.type()).isEqualTo(ReturnType.INVALID_HANDLE));
+            }));
+    bed.settle();
+    bed.clock.advance(BOUND);
+    bed.settle();
+
+    assertThat(atTheBound)
+        .as("a registration is revoked, and reached by nobody")
+        .containsExactly("dereg_mr");
+    assertThat(destroyed)
+        .containsSubsequence("destroy_qp", "destroy_id", "destroy_cq", "close_device")
+        .containsSubsequence("destroy_qp", "dealloc_pd", "close_device")
+        .hasSize(6);
+    assertThat(bed.evd.statistics().faults()).as("of the provider").isZero();
+  }
+
+  @Test
+  void required_M05_aCloseWaitsForAHandlerThatDequeuedUpToItsBound() {
+    connected();
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.dequeue(
+        InterceptedBed.on(
+            event -> {
+              closes.add(bed.endpoint.closeAsync(BOUND).toCompletableFuture());
+              for (long ms = 0; ms <= BOUND.toMillis(); ms += 100) {
+                goOn();
+                assertThat(closes.get(0).isDone()).as("%d ms", ms).isEqualTo(ms == 1000);
+                bed.clock.advance(Duration.ofMillis(100));
+              }
+            }));
+
+    assertThat(closes).hasSize(1).allMatch(CompletableFuture::isDone);
+  }
+}

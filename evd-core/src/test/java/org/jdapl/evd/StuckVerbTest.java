@@ -1,0 +1,390 @@
+package org.jdapl.evd;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionEvent.Kind;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
+import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A verb that does not return before the test lets it. */
+@Isolated
+@Timeout(60)
+class StuckVerbTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration SHORT = Duration.ofMillis(500);
+
+  /** What a busy machine may add. */
+  private static final Duration SLACK = Duration.ofSeconds(10);
+
+  private final InterceptedProvider provider = new InterceptedProvider();
+  private final Set<Thread> threads = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final ThreadFactory factory =
+      loop -> {
+        final Thread thread = new Thread(loop, loop.toString());
+        threads.add(thread);
+        return thread;
+      };
+  private final Jdapl jdapl = Jdapl.with(provider).threads(factory).dispatchers(2).start();
+  private final InterfaceAdapter ia = jdapl.open();
+  private final ProtectionZone pz = ia.createPz();
+  private final Evd evd = createEvd();
+  private final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+  private final LinkedBlockingQueue<Kind> kinds = new LinkedBlockingQueue<>();
+
+  private final CountDownLatch stuck = new CountDownLatch(1);
+  private final CountDownLatch go = new CountDownLatch(1);
+  private final AtomicInteger destroyed = new AtomicInteger();
+
+  private final ByteArrayOutputStream log = new ByteArrayOutputStream();
+  private PrintStream standardError;
+
+  @BeforeEach
+  void readTheLog() {
+    standardError = System.err;
+    System.setErr(new PrintStream(log, true, UTF_8));
+    evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              if (event instanceof ConnectionEvent connection) {
+                kinds.add(connection.kind());
+              }
+            }));
+  }
+
+  @AfterEach
+  void end() throws InterruptedException {
+    try {
+      go.countDown();
+      ia.closeAbruptly(LONG);
+      jdapl.close();
+      for (final Thread thread : threads) {
+        thread.join();
+      }
+    } finally {
+      System.setErr(standardError);
+    }
+  }
+
+  private Evd createEvd() {
+    return ia.createEvd(
+        64,
+        EventStream.DTO,
+        EventStream.CONNECTION,
+        EventStream.CONNECTION_REQUEST,
+        EventStream.SOFTWARE);
+  }
+
+  private Endpoint createConnected() throws InterruptedException {
+    final Endpoint endpoint =
+        ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4));
+    endpoint.connect(ia.address(), 1, LONG, null);
+    provider.tell(CmEventType.ESTABLISHED, 0);
+    assertThat(kinds.take()).isEqualTo(Kind.ESTABLISHED);
+    return endpoint;
+  }
+
+  private static void await(final CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** From here on the first call of a verb does not return. */
+  private void hang(final String stuckVerb) {
+    final AtomicBoolean first = new AtomicBoolean(true);
+    provider.hook =
+        verb -> {
+          if (verb.equals(stuckVerb) && first.getAndSet(false)) {
+            stuck.countDown();
+            await(go);
+          }
+          if (verb.equals("destroy_qp")) {
+            destroyed.incrementAndGet();
+          }
+        };
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "close_listener",
+        "reject",
+        "disconnect",
+        "modify_qp",
+        "post_recv",
+        "post_send",
+        "destroy_qp",
+        "destroy_id",
+        "dereg_mr",
+        "dealloc_pd",
+        "destroy_cq",
+        "close_device"
+      })
+  void required_T10_anAbruptCloseEndsAtItsBoundWhateverVerbDoesNotReturn(final String verb)
+      throws InterruptedException {
+    createConnected();
+    createConnected();
+    ia.createPsp(1, evd);
+    provider.ask();
+    final Evd waitedFor = createEvd();
+    final CompletableFuture<Outcome> waits =
+        CompletableFuture.supplyAsync(
+            () -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
+    while (!((EvdImpl) waitedFor).hasWaiter()) {
+      Thread.onSpinWait();
+    }
+    hang(verb);
+
+    final long began = System.nanoTime();
+    ia.closeAbruptly(SHORT);
+    final Duration took = Duration.ofNanos(System.nanoTime() - began);
+
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).as("it was called").isTrue();
+    assertThat(go.getCount()).as("and did not return").isOne();
+    assertThat(took).isLessThan(SHORT.plus(SLACK));
+    assertThat(waits).as("the wait ends").succeedsWithin(LONG);
+    assertThat(destroyed)
+        .as("queue pairs that the verb may still reach")
+        .hasValueLessThan(verb.matches("disconnect|modify_qp|post_.*|destroy_qp") ? 2 : 3);
+  }
+
+  /** It takes a moment to see that a call is stuck; then others are made. */
+  @Test
+  void required_T10_aVerbThatDoesNotReturnHoldsUpNothingElse() throws InterruptedException {
+    final Endpoint one = createConnected();
+    final Endpoint other = createConnected();
+    hang("modify_qp");
+    final CompletableFuture<DrainReport> stuckClose = one.closeAsync(LONG).toCompletableFuture();
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    final Endpoint pending =
+        ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4));
+    pending.connect(ia.address(), 1, Duration.ofMillis(1), null);
+    assertThat(kinds.take()).as("of the one that is stuck").isEqualTo(Kind.DISCONNECTED);
+    assertThat(kinds.take()).as("a timer").isEqualTo(Kind.TIMED_OUT);
+    assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
+    assertThat(pending.closeAsync(LONG)).succeedsWithin(LONG);
+    assertThat(stuckClose).as("the one that is stuck").isNotDone();
+    assertThat(destroyed).as("its queue pair is not").hasValue(2);
+    assertThat(log.toString(UTF_8))
+        .as("where it is stuck")
+        .contains("a call of the provider has not returned")
+        .contains("modifyToError");
+
+    go.countDown();
+    assertThat(stuckClose).succeedsWithin(LONG);
+    assertThat(destroyed).hasValue(3);
+  }
+
+  /** All requests are accounted for; that the queue pair lives is no reason to say less. */
+  @Test
+  void required_T10_aCloseIsReportedAtItsBoundThoughTheQueuePairIsNotDestroyed()
+      throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    assertThat(endpoint.postReceive(lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    evd.teardown();
+    hang("destroy_qp");
+
+    final CompletableFuture<DrainReport> close = endpoint.closeAsync(SHORT).toCompletableFuture();
+
+    assertThat(close).succeedsWithin(LONG.toNanos(), NANOSECONDS);
+    assertThat(close.join().complete()).isTrue();
+    assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(1L);
+    assertThat(go.getCount()).isOne();
+    assertThat(destroyed).hasValue(0);
+  }
+
+  /** A verb that could not be done is done again, before the device is closed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd", "destroy_cq"})
+  void required_T10_whatCouldNotBeDestroyedIsDestroyedBeforeTheDeviceIsClosed(final String verb)
+      throws InterruptedException {
+    createConnected();
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    final AtomicBoolean first = new AtomicBoolean(true);
+    provider.hook =
+        called -> {
+          if (called.equals(verb) && first.getAndSet(false)) {
+            throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "the test says no");
+          }
+          done.add(called);
+        };
+    ia.closeAbruptly(LONG);
+    assertThat(done).endsWith("close_device").contains(verb);
+  }
+
+  /** A call that creates something returns when all is over. */
+  @ParameterizedTest
+  @ValueSource(strings = {"create_cq", "create_qp", "reg_mr", "alloc_pd"})
+  void required_T10_whatIsCreatedTooLateIsDestroyed(final String verb) throws InterruptedException {
+    final Evd other = createEvd();
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    hang(verb);
+    final Consumer<String> hanging = provider.hook;
+    provider.hook =
+        called -> {
+          hanging.accept(called);
+          done.add(called);
+        };
+    final CompletableFuture<Void> creates =
+        CompletableFuture.runAsync(
+            () -> {
+              final ProtectionZone zone = verb.equals("alloc_pd") ? ia.createPz() : pz;
+              if (verb.equals("reg_mr")) {
+                zone.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+              } else {
+                ia.createEndpoint(zone, other, EndpointAttributes.defaults());
+              }
+            });
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    ia.closeAbruptly(SHORT);
+
+    go.countDown();
+
+    assertThat(creates).failsWithin(LONG);
+    final String destroys =
+        verb.replace("create_", "destroy_")
+            .replace("reg_mr", "dereg_mr")
+            .replace("alloc_", "dealloc_");
+    final long created = done.stream().filter(verb::equals).count();
+    assertThat(done.stream().filter(destroys::equals).count())
+        .as("%s in %s", destroys, done)
+        .isEqualTo(created + (verb.equals("reg_mr") || verb.equals("alloc_pd") ? 1 : 0));
+  }
+
+  /**
+   * What was posted is accepted, so it is an outcome of the close; or that says that it is not all.
+   */
+  @Test
+  void required_T02_aPostThatIsInProgressAtTheBoundIsNotLost() throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    evd.teardown();
+    hang("post_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    final DrainReport report = endpoint.closeAsync(SHORT).toCompletableFuture().join();
+    go.countDown();
+
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+    assertThat(report.complete() && report.requests().isEmpty()).isFalse();
+  }
+
+  @Test
+  void required_T10_aPostThatDoesNotReturnHoldsUpNoOtherRegionOfItsZone()
+      throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    final Endpoint other = createConnected();
+    final Lmr used = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+    hang("post_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    final Thread closes = new Thread(used::close, "closes a region");
+    closes.start();
+    while (closes.getState() != Thread.State.TIMED_WAITING) { // for the post
+      Thread.onSpinWait();
+    }
+
+    assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
+    pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()).buffer();
+
+    go.countDown();
+    closes.join();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
+  /** The peer may still write as long as the queue pair is not in the error state. */
+  @Test
+  void required_T10_aRegionStaysRegisteredWhileAQueuePairReachesIt() throws InterruptedException {
+    createConnected();
+    final List<String> done = new CopyOnWriteArrayList<>();
+    provider.hook =
+        called -> {
+          if (called.equals("modify_qp")) { // each time
+            await(go);
+          } else if (called.equals("close_device") && !done.contains("dereg_mr")) {
+            throw new VerbsException(called, "hooked", VerbsException.EBUSY, "a region is there");
+          }
+          done.add(called);
+        };
+    ia.closeAbruptly(SHORT);
+    while (!log.toString(UTF_8).contains("could not be stopped yet")
+        && !done.contains("dereg_mr")) {
+      Thread.onSpinWait();
+    }
+    assertThat(done).doesNotContain("dereg_mr");
+
+    go.countDown();
+
+    while (!done.contains("close_device")) {
+      Thread.onSpinWait();
+    }
+    assertThat(done).containsSubsequence("modify_qp", "dereg_mr", "close_device");
+  }
+
+  /** That it stands is news too late, while its queue pair is being destroyed. */
+  @Test
+  void required_T09_noCallOfAnIdBeginsThatIsAboutToBeDestroyed() throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    hang("destroy_qp");
+    final Consumer<String> hanging = provider.hook;
+    final List<String> done = Collections.synchronizedList(new ArrayList<>());
+    provider.hook =
+        called -> {
+          hanging.accept(called);
+          done.add(called);
+        };
+    final CompletableFuture<DrainReport> close = endpoint.closeAsync(SHORT).toCompletableFuture();
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+    done.clear();
+    provider.tell(CmEventType.ESTABLISHED, 0);
+    assertThat(close).succeedsWithin(LONG);
+    final CountDownLatch later = new CountDownLatch(1);
+    jdapl.reaper().execute(later::countDown); // behind what was asked for, by the next thread
+    assertThat(later.await(LONG.toSeconds(), SECONDS)).isTrue();
+    assertThat(done).doesNotContain("disconnect");
+  }
+}

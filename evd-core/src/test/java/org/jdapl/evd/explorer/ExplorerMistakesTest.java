@@ -1,0 +1,66 @@
+package org.jdapl.evd.explorer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jdapl.evd.BrokenCode;
+import org.jdapl.evd.Mistake;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Plants each mistake of {@link ExplorerMistakes}, and expects random consumers to find it. */
+@Tag("explorer")
+@Execution(ExecutionMode.CONCURRENT)
+class ExplorerMistakesTest {
+
+  /** How many seeds may be needed. */
+  private static final long SEEDS = 20_000;
+
+  @ParameterizedTest
+  @MethodSource("wanted")
+  void shouldBeFound(final Mistake mistake, @TempDir final Path classes) throws Exception {
+    BrokenCode.compile(mistake.toString(), mistake.edits(), Path.of(".."), classes);
+
+    final Object found;
+    try (URLClassLoader loader =
+        new URLClassLoader(classPath(classes), ClassLoader.getPlatformClassLoader())) {
+      loader.setDefaultAssertionStatus(true);
+      final Callable<?> exploration =
+          (Callable<?>)
+              loader
+                  .loadClass(Exploration.class.getName())
+                  .getConstructor(long.class, long.class, int.class)
+                  .newInstance(0L, SEEDS, 1);
+      found = exploration.call();
+    }
+
+    System.out.println("===== " + mistake + "\n===== found by seed " + found);
+    assertThat(found).as(mistake + ": survives " + SEEDS + " seeds").isNotNull();
+  }
+
+  /** All; -Djdapl.mistake=TEXT leaves those whose name has that text. */
+  static Stream<Mistake> wanted() {
+    final String wanted = System.getProperty("jdapl.mistake", "");
+    return ExplorerMistakes.all().filter(mistake -> mistake.toString().contains(wanted));
+  }
+
+  private static URL[] classPath(final Path classes) throws MalformedURLException {
+    final List<URL> urls = new ArrayList<>();
+    urls.add(classes.toUri().toURL());
+    for (final String entry : System.getProperty("java.class.path").split(":", -1)) {
+      urls.add(Path.of(entry).toUri().toURL());
+    }
+    return urls.toArray(URL[]::new);
+  }
+}
