@@ -34,7 +34,7 @@ public interface Cno extends DatObject {
   Outcome await(NotifyHandler to, Duration timeout);
 
   /**
-   * The EVDs that use it. Legal in every state.
+   * The EVDs that use it; dat_cno_query does not tell them. Legal in every state.
    *
    * @return a snapshot, in the order in which they came.
    */

@@ -67,9 +67,16 @@ public interface ConnectionEvent extends Event {
    * What the peer sent along with its accept or reject.
    *
    * @return a read-only view of the private data, empty where there is none. Zeros may follow what
-   *     the peer sent, where the transport pads.
+   *     the peer sent, see {@link #isPrivateDataExact}.
    */
   ByteBuffer privateData();
+
+  /**
+   * Whether {@link #privateData} is as long as what the peer gave.
+   *
+   * @return true if it surely is; false if zeros may follow, which the transport pads with.
+   */
+  boolean isPrivateDataExact();
 
   @Override
   ConnectionEvent copy();

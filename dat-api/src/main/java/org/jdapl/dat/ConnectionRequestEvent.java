@@ -6,9 +6,9 @@ public interface ConnectionRequestEvent extends Event {
   /**
    * The service point it came to.
    *
-   * @return the service point.
+   * @return the service point; a reserved one is closed.
    */
-  PublicServicePoint servicePoint();
+  ServicePoint servicePoint();
 
   /**
    * The request. It outlives the event and must be answered by accept or reject.

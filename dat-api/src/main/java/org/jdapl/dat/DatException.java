@@ -8,6 +8,8 @@ public final class DatException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  private static final int CLASS_ERROR = 0x80000000;
+
   private final ReturnType type;
   private final ReturnSubtype subtype;
 
@@ -60,5 +62,15 @@ public final class DatException extends RuntimeException {
    */
   public ReturnSubtype subtype() {
     return subtype;
+  }
+
+  /**
+   * The error as DAT's 32 bits (DAT_RETURN): the class in the two highest bits, always that of an
+   * error; the number of the type in the 14 below; the number of the subtype in the 16 lowest.
+   *
+   * @return the code; as a signed number it is negative.
+   */
+  public int code() {
+    return CLASS_ERROR | type.number() << 16 | subtype.number();
   }
 }

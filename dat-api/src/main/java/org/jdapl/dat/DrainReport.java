@@ -17,6 +17,12 @@ import java.util.List;
 public record DrainReport(
     List<Request> requests, long suppressed, List<Event> events, boolean complete) {
 
+  /** Of a close that found nothing. */
+  public static final DrainReport EMPTY = new DrainReport(List.of(), 0, List.of(), true);
+
+  /** Of a close that could not look. */
+  public static final DrainReport INCOMPLETE = new DrainReport(List.of(), 0, List.of(), false);
+
   /** The queue a request was posted to. */
   public enum Queue {
     /** Receives. */

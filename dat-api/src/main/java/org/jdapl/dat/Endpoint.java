@@ -1,6 +1,7 @@
 package org.jdapl.dat;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
@@ -36,14 +37,39 @@ public interface Endpoint extends DatObject {
    * connect EVD.
    *
    * @param remote the peer's address.
-   * @param connQual where the peer listens.
+   * @param connQual where the peer listens, 1 to 65535.
    * @param timeout when to give up.
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
-   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG3) if the
-   *     timeout is not positive, (INVALID_ARG4) if the private data is longer than the provider
-   *     carries; INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE with the state; INVALID_PARAMETER (INVALID_ARG1) if the
+   *     address is null, (INVALID_ARG2) if the qualifier is none, (INVALID_ARG3) if the timeout is
+   *     not positive, (INVALID_ARG4) if the private data is longer than the provider carries;
+   *     INVALID_HANDLE if closed.
    */
   void connect(InetAddress remote, long connQual, Duration timeout, ByteBuffer privateData);
+
+  /**
+   * Asks the peer that another endpoint asked (dat_ep_dup_connect); else as {@link #connect}.
+   *
+   * @param other an endpoint of this adapter that connected, to whomever this one is to.
+   * @param timeout when to give up.
+   * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
+   * @throws DatException as {@link #connect}, with the argument's number here; INVALID_PARAMETER
+   *     (INVALID_ARG1) if the other one is null or of another adapter, or was not connected by
+   *     {@link #connect} since its creation or last reset: of a peer that connected to it nobody
+   *     knows where it listens.
+   */
+  void dupConnect(Endpoint other, Duration timeout, ByteBuffer privateData);
+
+  /**
+   * Asks a {@link CommonServicePoint} for a connection (dat_ep_common_connect); else as {@link
+   * #connect}.
+   *
+   * @param remote the peer's address and port.
+   * @param timeout when to give up.
+   * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
+   * @throws DatException as {@link #connect}, with the argument's number here.
+   */
+  void commonConnect(InetSocketAddress remote, Duration timeout, ByteBuffer privateData);
 
   /**
    * Ends the connection (dat_ep_disconnect). Valid in ACTIVE_CONNECTION_PENDING,
@@ -51,7 +77,8 @@ public interface Endpoint extends DatObject {
    * wait: DISCONNECTED follows at the connect EVD, exactly once, also if the peer is silent.
    *
    * @param how gracefully or abruptly. A graceful one turns abrupt after two seconds.
-   * @throws DatException INVALID_STATE in UNCONNECTED; INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE in UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING;
+   *     INVALID_HANDLE if closed.
    */
   void disconnect(Disconnect how);
 
@@ -190,6 +217,76 @@ public interface Endpoint extends DatObject {
       long cookie,
       Object context,
       int flags);
+
+  /**
+   * What it is made of (dat_ep_query). Legal in every state.
+   *
+   * @return the parameters of its creation, or of the last {@link #modify}.
+   */
+  EndpointParameters parameters();
+
+  /**
+   * Whom it is connected to, was, or asked to be (dat_ep_query, remote_ia_address_ptr). Legal in
+   * every state.
+   *
+   * @return the address; null if there was no connect or accept since its creation or last reset.
+   */
+  InetAddress remoteAddress();
+
+  /**
+   * Whether no receive is open (dat_ep_get_status). Legal in every state.
+   *
+   * @return true if each receive that was posted was handed out; on a shared receive queue, always.
+   */
+  boolean isReceiveIdle();
+
+  /**
+   * Whether no request is open (dat_ep_get_status). Legal in every state.
+   *
+   * @return true if each request that was posted was handed out, or is known to have succeeded.
+   */
+  boolean isRequestIdle();
+
+  /**
+   * Changes what it is made of (dat_ep_modify). Read depths, retries and bounds may be changed in
+   * UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue pair, and
+   * may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at most five
+   * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
+   *
+   * @param parameters what it is to be made of: {@link #parameters} with changes.
+   * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset or
+   *     modified; INVALID_HANDLE if closed; else as the methods that create an endpoint: nothing
+   *     was changed; or, if the device or an EVD had no room for another queue pair, the endpoint
+   *     is DISCONNECTED, to be reset.
+   */
+  void modify(EndpointParameters parameters);
+
+  /**
+   * Makes a DISCONNECTED endpoint UNCONNECTED (dat_ep_reset), so that it can be connected again:
+   * what is open is drained as by {@link #close}, and no event of before is delivered after. Does
+   * nothing in UNCONNECTED, receives stay posted. Waits for at most five seconds; inside an upcall
+   * it does not wait, see {@link #resetAsync}.
+   *
+   * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset;
+   *     INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could not begin
+   *     anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a call of
+   *     the provider is stuck: the reset goes on when that returns.
+   */
+  void reset();
+
+  /**
+   * Resets the endpoint as {@link #reset} does; never waits. It is DISCONNECTED until done, and
+   * takes nothing: calls are INVALID_STATE (EP_NOTREADY).
+   *
+   * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
+   * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that
+   *     was not delivered; exceptionally as {@link #reset} says, or if the endpoint is closed
+   *     first: then the entries are in the report of the close. Where a handler or a call of the
+   *     provider is stuck it waits for that, whatever the bound.
+   * @throws DatException as {@link #reset}; INVALID_PARAMETER (INVALID_ARG1) if the bound is null
+   *     or negative.
+   */
+  CompletionStage<DrainReport> resetAsync(Duration bound);
 
   /**
    * Closes the endpoint (dat_ep_free): no post is accepted any more, the connection ends, open

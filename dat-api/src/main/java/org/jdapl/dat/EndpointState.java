@@ -4,6 +4,10 @@ package org.jdapl.dat;
 public enum EndpointState {
   /** Not connected; receives may be posted. */
   UNCONNECTED(0),
+  /** A reserved service point listens for it. */
+  RESERVED(2),
+  /** A request came to its reserved service point, and waits for an answer. */
+  PASSIVE_CONNECTION_PENDING(4),
   /** It accepted, and waits for the peer to confirm. */
   COMPLETION_PENDING(12),
   /** It asked for a connection, and waits for the answer. */

@@ -1,6 +1,7 @@
 package org.jdapl.dat;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -29,7 +30,7 @@ public interface Evd extends DatObject {
   }
 
   /**
-   * Which guard it uses (dat_evd_query has no such field). It follows from all who may signal. Any
+   * Which guard it uses (nothing that DAT can query). It follows from all who may signal. Any
    * thread may post, so it is ATOMIC for every EVD of this version.
    *
    * @return the guard; it stays the same.
@@ -37,7 +38,15 @@ public interface Evd extends DatObject {
   Guard guard();
 
   /**
-   * How many completions, connection requests and software events it holds, each on its own.
+   * Which events it takes (dat_evd_query, evd_flags). Legal in every state.
+   *
+   * @return the streams it was created for.
+   */
+  Set<EventStream> streams();
+
+  /**
+   * How many completions, connection requests and software events it holds, each on its own
+   * (dat_evd_query, evd_qlen). Legal in every state.
    *
    * @return the length.
    */
@@ -57,7 +66,7 @@ public interface Evd extends DatObject {
   void resize(int length);
 
   /**
-   * How it tells its consumer of events.
+   * How it tells its consumer of events (dat_evd_query, upcall_policy). Legal in every state.
    *
    * @return the policy; after a NOTIFY upcall, DISABLED until enabled again.
    */
@@ -142,7 +151,14 @@ public interface Evd extends DatObject {
   void clearUnwaitable();
 
   /**
-   * Where threads wait for this EVD among others.
+   * Whether threads may wait (dat_evd_query, evd_state). Legal in every state.
+   *
+   * @return false after {@link #setUnwaitable}.
+   */
+  boolean isWaitable();
+
+  /**
+   * Where threads wait for this EVD among others (dat_evd_query, cno_handle). Legal in every state.
    *
    * @return the CNO; null if there is none, as at first, and after a close.
    */
@@ -245,7 +261,8 @@ public interface Evd extends DatObject {
   void slowAfter(Duration time);
 
   /**
-   * What was counted so far. May be called at any time, in every state, and stops nothing.
+   * What was counted so far (dat_ib_query_counters, dat_ib_print_counters). May be called at any
+   * time, in every state, and stops nothing.
    *
    * @return a snapshot; counters may be apart by events in progress.
    */

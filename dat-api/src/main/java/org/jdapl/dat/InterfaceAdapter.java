@@ -1,6 +1,7 @@
 package org.jdapl.dat;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
@@ -17,15 +18,29 @@ import java.time.Duration;
 public interface InterfaceAdapter extends DatObject {
 
   /**
-   * The address peers connect to (DAT_IA_ATTR ia_address_ptr).
+   * What there is room for (dat_ia_query, DAT_IA_ATTR). Legal in every state.
+   *
+   * @return the limits; they stay the same.
+   */
+  AdapterAttributes attributes();
+
+  /**
+   * What is supported (dat_ia_query, DAT_PROVIDER_ATTR). Legal in every state.
+   *
+   * @return the attributes; they stay the same.
+   */
+  ProviderAttributes providerAttributes();
+
+  /**
+   * The address peers connect to (DAT_IA_ATTR ia_address_ptr). Legal in every state.
    *
    * @return the address.
    */
   InetAddress address();
 
   /**
-   * Where async errors of this adapter go: at first an EVD that is created, its upcall disabled,
-   * and closed with the adapter.
+   * Where async errors of this adapter go (dat_ia_query): at first an EVD that is created, its
+   * upcall disabled, and closed with the adapter.
    *
    * @return the EVD that gets them now.
    */
@@ -42,8 +57,8 @@ public interface InterfaceAdapter extends DatObject {
   void asyncEvd(Evd evd);
 
   /**
-   * Creates an event dispatcher (dat_evd_kcreate with DAT_UPCALL_DISABLE). Any streams may share
-   * one.
+   * Creates an event dispatcher (dat_evd_create; dat_evd_kcreate with DAT_UPCALL_DISABLE). Any
+   * streams may share one.
    *
    * @param length how many completions, connection requests and software events it holds, each on
    *     its own; at least 1. Each endpoint that uses the EVD takes as many completions of that as
@@ -79,8 +94,10 @@ public interface InterfaceAdapter extends DatObject {
    * connects, receives may be posted.
    *
    * @param pz the zone whose memory it may use.
-   * @param receiveEvd gets completions of receives; must take DTO.
-   * @param requestEvd gets completions of all else; must take DTO.
+   * @param receiveEvd gets completions of receives; must take DTO. May be null if the attributes
+   *     say 0 receives.
+   * @param requestEvd gets completions of all else; must take DTO. May be null if the attributes
+   *     say 0 requests.
    * @param connectEvd gets what happens to the connection; must take CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
@@ -146,29 +163,62 @@ public interface InterfaceAdapter extends DatObject {
    * @param evd gets all its events; must take DTO and CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException as the other one.
+   * @throws DatException as the other one; arguments are counted as they stand here.
    */
-  default Endpoint createEndpoint(
-      final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
-    return createEndpoint(pz, evd, evd, evd, attributes);
-  }
+  Endpoint createEndpoint(ProtectionZone pz, Evd evd, EndpointAttributes attributes);
 
   /**
    * Listens for connection requests (dat_psp_create with DAT_PSP_CONSUMER_FLAG).
    *
-   * @param connQual where to listen, 1 to 65535 on most transports.
+   * @param connQual where to listen, 1 to 65535: the ports of the connection manager.
    * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is
    *     refused.
    * @return the service point.
-   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is below 1;
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is not one;
    *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD is closed,
    *     of another adapter, or does not take the stream.
    */
   PublicServicePoint createPsp(long connQual, Evd evd);
 
   /**
+   * Listens for connection requests where nobody does yet (dat_psp_create_any); else as {@link
+   * #createPsp(long, Evd)}.
+   *
+   * @param evd gets the requests; must take CONNECTION_REQUEST.
+   * @return the service point; {@link ServicePoint#connQual} says where it listens.
+   * @throws DatException as the other one.
+   */
+  PublicServicePoint createPsp(Evd evd);
+
+  /**
+   * Listens for one connection request, for one endpoint (dat_rsp_create). The endpoint, which must
+   * be UNCONNECTED, is RESERVED until the request comes.
+   *
+   * @param connQual where to listen, 1 to 65535: the ports of the connection manager.
+   * @param endpoint whom the request is for.
+   * @param evd gets the request; must take CONNECTION_REQUEST.
+   * @return the service point, which is closed by itself when the request comes.
+   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_HANDLE (EP) if the endpoint is
+   *     closed or of another adapter; INVALID_STATE with its state if it is not UNCONNECTED.
+   */
+  ReservedServicePoint createRsp(long connQual, Endpoint endpoint, Evd evd);
+
+  /**
+   * Listens for connection requests at an address and a port (dat_csp_create); to be asked by
+   * {@link Endpoint#commonConnect}.
+   *
+   * @param at the address of this adapter, or the wildcard, and the port; 0 for any.
+   * @param evd gets the requests; must take CONNECTION_REQUEST.
+   * @return the service point.
+   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_PARAMETER (INVALID_ARG1) if the
+   *     address is null or not resolved; INVALID_ADDRESS if it is not one of this adapter.
+   */
+  CommonServicePoint createCsp(InetSocketAddress at, Evd evd);
+
+  /**
    * How many objects are open, and what the adapter's open EVDs and their dispatchers counted so
-   * far. May be called at any time, in every state, and stops nothing.
+   * far (dat_ib_query_counters, dat_ib_print_counters). May be called at any time, in every state,
+   * and stops nothing.
    *
    * @return a snapshot, made to be printed.
    */

@@ -1,34 +1,49 @@
 package org.jdapl.dat;
 
 import java.nio.ByteBuffer;
+import java.util.Set;
 
 /** A local memory region: registered memory. */
 public interface Lmr extends DatObject {
 
   /**
-   * The memory.
+   * The zone it belongs to (dat_lmr_query). Legal in every state.
+   *
+   * @return the zone.
+   */
+  ProtectionZone pz();
+
+  /**
+   * What may be done to it (dat_lmr_query). Legal in every state.
+   *
+   * @return the privileges it was created with.
+   */
+  Set<Privilege> privileges();
+
+  /**
+   * The memory (dat_lmr_query).
    *
    * @return the buffer that was registered, with a position and limit of its own.
    */
   ByteBuffer buffer();
 
   /**
-   * How long it is.
+   * How long it is (dat_lmr_query). Legal in every state.
    *
    * @return bytes.
    */
   long length();
 
   /**
-   * Where it starts, as a peer names it in RDMA.
+   * Where it starts, as a peer names it in RDMA (dat_lmr_query).
    *
    * @return the address.
    */
   long address();
 
   /**
-   * What a peer needs beside the address in order to reach it (DAT_RMR_CONTEXT). Tell it in private
-   * data or in a message.
+   * What a peer needs beside the address in order to reach it (DAT_RMR_CONTEXT of dat_lmr_query).
+   * Tell it in private data or in a message.
    *
    * @return the context.
    */

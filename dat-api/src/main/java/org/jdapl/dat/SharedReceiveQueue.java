@@ -13,15 +13,30 @@ package org.jdapl.dat;
 public interface SharedReceiveQueue extends DatObject {
 
   /**
-   * How many receives may be open at once.
+   * The zone whose memory it may use (dat_srq_query). Legal in every state.
+   *
+   * @return the zone.
+   */
+  ProtectionZone pz();
+
+  /**
+   * How many segments a receive may have (dat_srq_query). Legal in every state.
+   *
+   * @return at least 1.
+   */
+  int maxIov();
+
+  /**
+   * How many receives may be open at once (dat_srq_query). Legal in every state.
    *
    * @return at least 1.
    */
   int maxReceives();
 
   /**
-   * How many receives are open (dat_srq_query): posted, and their completion was not handed out.
-   * How many of those an endpoint took already, no device tells.
+   * How many receives are open (dat_srq_query, outstanding_dto_count): posted, and their completion
+   * was not handed out. How many of those no endpoint took yet (available_dto_count), no device
+   * tells. Legal in every state.
    *
    * @return 0 to {@link #maxReceives}.
    */
@@ -64,6 +79,13 @@ public interface SharedReceiveQueue extends DatObject {
    *     closed.
    */
   void lowWatermark(int receives);
+
+  /**
+   * The low watermark that is still to be told of (dat_srq_query). Legal in every state.
+   *
+   * @return that of the last {@link #lowWatermark(int)}; 0 if there is none, or it was told of.
+   */
+  int lowWatermark();
 
   /**
    * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;

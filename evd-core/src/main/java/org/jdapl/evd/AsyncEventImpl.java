@@ -68,8 +68,9 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
     return inUpcall;
   }
 
-  private EndpointDrain drain() {
-    return from() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
+  @Override
+  EndpointDrain drain() {
+    return slot.drain();
   }
 
   @Override

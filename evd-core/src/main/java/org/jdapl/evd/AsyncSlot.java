@@ -13,11 +13,23 @@ import org.jdapl.dat.Event;
 final class AsyncSlot {
 
   private final DatObject from;
+  private final EndpointDrain drain;
   private final List<AsyncEventImpl> waiting = new ArrayList<>(1);
   private boolean closed;
 
   AsyncSlot(final DatObject from) {
+    this(from, null);
+  }
+
+  /** Of an endpoint. */
+  AsyncSlot(final DatObject from, final EndpointDrain drain) {
     this.from = from;
+    this.drain = drain;
+  }
+
+  /** The drain of the endpoint; null if it is not one's. */
+  EndpointDrain drain() {
+    return drain;
   }
 
   /**

@@ -9,12 +9,13 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 
 /** A trigger that sticks, and the threads that wait for it. */
-final class CnoImpl implements Cno {
+final class CnoImpl extends ObjectBase implements Cno {
 
   /** A thread that waits. */
   private static final class Waiter {
@@ -24,7 +25,6 @@ final class CnoImpl implements Cno {
     private volatile EvdImpl evd;
   }
 
-  private final String name;
   private final IaImpl ia;
 
   // Under the monitor of this object: a leaf, nothing is called under it.
@@ -37,7 +37,7 @@ final class CnoImpl implements Cno {
   private volatile boolean lost;
 
   CnoImpl(final String name, final IaImpl ia) {
-    this.name = name;
+    super(HandleType.CNO, name);
     this.ia = ia;
   }
 
@@ -150,6 +150,7 @@ final class CnoImpl implements Cno {
     }
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }
@@ -158,15 +159,5 @@ final class CnoImpl implements Cno {
     if (closed) {
       throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_CNO, this, call);
     }
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

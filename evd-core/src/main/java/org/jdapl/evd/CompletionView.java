@@ -9,7 +9,7 @@ import org.jdapl.dat.EventStream;
 /** A DTO completion: the flyweight, and its copies. */
 final class CompletionView extends EventBase implements DtoCompletion {
 
-  private EndpointImpl endpoint;
+  private Incarnation incarnation;
   private DtoOperation operation;
   private long cookie;
   private Object context;
@@ -22,14 +22,14 @@ final class CompletionView extends EventBase implements DtoCompletion {
   }
 
   void set(
-      final EndpointImpl from,
+      final Incarnation from,
       final DtoOperation what,
       final long userCookie,
       final Object userContext,
       final DtoStatus how,
       final long transferred,
       final int vendor) {
-    endpoint = from;
+    incarnation = from;
     operation = what;
     cookie = userCookie;
     context = userContext;
@@ -41,7 +41,12 @@ final class CompletionView extends EventBase implements DtoCompletion {
   @Override
   public Endpoint endpoint() {
     assert isLive();
-    return endpoint;
+    return incarnation.endpoint();
+  }
+
+  @Override
+  EndpointDrain drain() {
+    return incarnation.drain();
   }
 
   @Override
@@ -83,7 +88,7 @@ final class CompletionView extends EventBase implements DtoCompletion {
   @Override
   public DtoCompletion copy() {
     final CompletionView copy = new CompletionView();
-    copy.set(endpoint, operation, cookie, context, status, length, vendorError);
+    copy.set(incarnation, operation, cookie, context, status, length, vendorError);
     return copied(copy);
   }
 

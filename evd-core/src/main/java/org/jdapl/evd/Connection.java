@@ -10,10 +10,12 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.ReturnSubtype;
-import org.jdapl.evd.EndpointMachine.Trigger;
+import org.jdapl.evd.EndpointStates.Trigger;
+import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -24,24 +26,46 @@ import org.jdapl.verbs.VerbsException;
  * The connection of an endpoint: its states, and the gate that orders its events against the
  * endpoint's completions on a shared EVD.
  *
- * <p>What happens to the connection moves the {@link EndpointMachine} where it happens, on any
+ * <p>What happens to the connection moves its {@link EndpointStates} where it happens, on any
  * thread, and puts an event into the lane of the connect EVD. The provider is only called back by
  * the consumer's calls, in turns, and by the reaper. The fields of the gate are confined to the
  * holder of the connect EVD's turn.
  */
 final class Connection implements CmHandler {
 
+  /**
+   * Where a peer listens.
+   *
+   * @param address its address.
+   * @param connQual where there.
+   */
+  record Peer(InetAddress address, long connQual) {}
+
   private static final int NO_MORE = Integer.MIN_VALUE / 2;
 
-  private final EndpointImpl endpoint;
+  private final Incarnation endpoint;
   private final EvdImpl evd;
-  private final EndpointAttributes attributes;
-  private final EndpointMachine machine = new EndpointMachine();
+  private final Machine<EndpointState, Trigger> machine =
+      EndpointStates.TABLE.startIn(EndpointState.UNCONNECTED);
 
   private volatile CmId cmId;
 
   /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
+  /** The service point it is reserved for, and the request that came there and waits. */
+  private RspImpl reservedFor;
+
+  private CrImpl reservedRequest;
+
+  /** Guards these two, so that they belong to the state. Nothing is called under it. */
+  private final Object reserving = new Object();
+
+  /** Whom the consumer asked for a connection, and where; null on the passive side. */
+  private volatile Peer asked;
+
+  /** Whose request the consumer accepts; null on the active side. */
+  private volatile InetAddress accepted;
 
   private volatile boolean passive;
   private volatile boolean broken;
@@ -57,10 +81,9 @@ final class Connection implements CmHandler {
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
-  Connection(final EndpointImpl endpoint, final EvdImpl evd, final EndpointAttributes attributes) {
+  Connection(final Incarnation endpoint, final EvdImpl evd) {
     this.endpoint = endpoint;
     this.evd = evd;
-    this.attributes = attributes;
   }
 
   EndpointState state() {
@@ -68,7 +91,7 @@ final class Connection implements CmHandler {
   }
 
   private Bounds bounds() {
-    return attributes.bounds();
+    return endpoint.attributes().bounds();
   }
 
   /** Whether an EVD gets the events of this connection. */
@@ -78,41 +101,48 @@ final class Connection implements CmHandler {
 
   // The consumer's calls.
 
+  /**
+   * Connects.
+   *
+   * @param argument the number of the timeout among the call's arguments; the private data follows.
+   */
   void connect(
-      final InetAddress remote,
-      final long connQual,
+      final Peer peer,
       final Duration timeout,
-      final ByteBuffer privateData) {
-    if (remote == null) {
-      throw Misuse.argument(1, endpoint.name() + ".connect: the remote address is null");
-    }
-    if (connQual < 0) {
-      throw Misuse.argument(2, endpoint.name() + ".connect: connection qualifier " + connQual);
-    }
+      final ByteBuffer privateData,
+      final String call,
+      final int argument) {
     if (timeout == null || timeout.isZero() || timeout.isNegative()) {
-      throw Misuse.argument(
-          3, endpoint.name() + ".connect: timeout " + timeout + " is not positive");
+      throw Misuse.argument(argument, call + ": timeout " + timeout + " is not positive");
     }
     final CmParameters parameters =
-        parameters(privateData, endpoint.ia().device().limits().connectPrivateData(), 4, "connect");
+        parameters(
+            privateData, endpoint.ia().device().limits().connectPrivateData(), argument + 1, call);
     enter();
     try {
       move(Trigger.CONNECT, "connect");
-      askFor(remote, connQual, parameters);
+      asked = peer;
+      askFor(peer, parameters);
     } finally {
       exit();
     }
     schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
-  private void askFor(
-      final InetAddress remote, final long connQual, final CmParameters parameters) {
+  private void askFor(final Peer peer, final CmParameters parameters) {
     try {
-      cmId = endpoint.ia().device().connect(endpoint.qp(), remote, connQual, parameters, this);
+      cmId =
+          endpoint
+              .ia()
+              .device()
+              .connect(endpoint.qp(), peer.address(), peer.connQual(), parameters, this);
     } catch (final VerbsException e) {
+      asked = null;
       machine.move(Trigger.CONNECT_FAILED);
-      throw Misuse.failed(endpoint.name() + ".connect to " + remote + ":" + connQual, e);
+      throw Misuse.failed(
+          endpoint.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
     } catch (final RuntimeException | Error e) {
+      asked = null;
       machine.move(Trigger.CONNECT_FAILED);
       throw e;
     }
@@ -121,31 +151,107 @@ final class Connection implements CmHandler {
     }
   }
 
+  /** Whom the consumer asked for a connection; null if nobody yet. */
+  Peer asked() {
+    return asked;
+  }
+
+  InetAddress remoteAddress() {
+    final Peer peer = asked;
+    return peer == null ? accepted : peer.address();
+  }
+
+  /** What can be changed without another queue pair is. */
+  void modify(final EndpointParameters parameters) {
+    switch (machine.state()) {
+      case UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING -> endpoint.parameters(parameters);
+      default -> throw refused("modify");
+    }
+  }
+
+  // Reserved for a service point.
+
+  void reserve(final RspImpl servicePoint) {
+    final boolean legal;
+    synchronized (reserving) {
+      legal = machine.move(Trigger.RESERVE) != null;
+      if (legal) {
+        reservedFor = servicePoint;
+      }
+    }
+    if (!legal) {
+      throw refused("createRsp");
+    }
+  }
+
+  /** The service point is closed; does nothing if the endpoint is not reserved for it any more. */
+  void unreserve(final RspImpl servicePoint) {
+    synchronized (reserving) {
+      if (reservedFor == servicePoint) {
+        machine.move(Trigger.UNRESERVE);
+      }
+    }
+  }
+
+  /** A request came there: false if the endpoint is not reserved for it any more. */
+  boolean request(final RspImpl servicePoint, final CrImpl request) {
+    synchronized (reserving) {
+      final boolean legal = reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;
+      if (legal) {
+        reservedRequest = request;
+      }
+      return legal;
+    }
+  }
+
+  /** That request found no room in its EVD: false if the endpoint waits for none any more. */
+  boolean requestLost() {
+    return machine.move(Trigger.REQUEST_LOST) != null;
+  }
+
+  /** A request was rejected, or handed to another service point. */
+  void rejected(final CrImpl request) {
+    synchronized (reserving) {
+      if (reservedRequest == request) {
+        machine.move(Trigger.REJECT);
+      }
+    }
+  }
+
   /** Accepts a request; the caller knows that it was not answered. */
   void accept(final CrImpl request, final ByteBuffer privateData) {
     final CmParameters parameters =
-        parameters(privateData, endpoint.ia().device().limits().acceptPrivateData(), 2, "accept");
+        parameters(
+            privateData,
+            endpoint.ia().device().limits().acceptPrivateData(),
+            2,
+            request.name() + ".accept");
     enter();
     try {
-      move(Trigger.ACCEPT, "accept");
+      final boolean reserved = request.endpoint() != null;
+      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept of " + request);
       passive = true;
-      answer(request, parameters);
+      accepted = request.remoteAddress();
+      answer(
+          request, parameters, reserved ? Trigger.RESERVED_ACCEPT_FAILED : Trigger.ACCEPT_FAILED);
     } finally {
       exit();
     }
     schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
-  private void answer(final CrImpl request, final CmParameters parameters) {
+  private void answer(final CrImpl request, final CmParameters parameters, final Trigger undo) {
     try {
       cmId = request.acceptWith(endpoint.qp(), parameters, this);
     } catch (final VerbsException e) {
       passive = false;
-      machine.move(Trigger.ACCEPT_FAILED);
+      accepted = null;
+      machine.move(undo);
       throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
     } catch (final RuntimeException | Error e) {
       passive = false;
-      machine.move(Trigger.ACCEPT_FAILED);
+      accepted = null;
+      machine.move(undo);
       throw e;
     }
     if (isOver()) {
@@ -155,8 +261,8 @@ final class Connection implements CmHandler {
 
   private CmParameters parameters(
       final ByteBuffer privateData, final int limit, final int argument, final String call) {
-    final ByteBuffer data =
-        PrivateData.checked(privateData, limit, argument, endpoint.name() + "." + call);
+    final ByteBuffer data = PrivateData.checked(privateData, limit, argument, call);
+    final EndpointAttributes attributes = endpoint.attributes();
     return new CmParameters(
         data,
         attributes.rdmaReadsIn(),
@@ -167,23 +273,38 @@ final class Connection implements CmHandler {
 
   private void move(final Trigger trigger, final String call) {
     if (machine.move(trigger) == null) {
-      throw machine.state() == EndpointState.CLOSED
-          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
-          : wrongState(call);
+      throw refused(call);
     }
   }
 
+  /** What a call that is not a post says where it is not legal. */
+  DatException refused(final String call) {
+    return endpoint.endpoint().state() == EndpointState.CLOSED
+        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
+        : wrongState(call);
+  }
+
   DatException wrongState(final String call) {
-    final EndpointState state = machine.state();
+    final EndpointState state = endpoint.endpoint().state(); // it may be between two resets
     if (state == EndpointState.CLOSED) {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+    }
+    if (endpoint.endpoint().isRenewing() || endpoint.endpoint().now() != endpoint) {
+      return Misuse.state(
+          ReturnSubtype.INVALID_STATE_EP_NOTREADY,
+          endpoint.name()
+              + "."
+              + call
+              + ": it is being reset or modified, or was meanwhile; wait for the end of that");
     }
     return Misuse.state(
         switch (state) {
           case UNCONNECTED -> ReturnSubtype.INVALID_STATE_EP_UNCONNECTED;
           case COMPLETION_PENDING -> ReturnSubtype.INVALID_STATE_EP_COMPLPENDING;
           case ACTIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_ACTCONNPENDING;
+          case RESERVED -> ReturnSubtype.INVALID_STATE_EP_RESERVED;
+          case PASSIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_PASSCONNPENDING;
           case CONNECTED -> ReturnSubtype.INVALID_STATE_EP_CONNECTED;
           case DISCONNECT_PENDING -> ReturnSubtype.INVALID_STATE_EP_DISCPENDING;
           case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
@@ -196,14 +317,12 @@ final class Connection implements CmHandler {
     if (how == null) {
       throw Misuse.argument(1, endpoint.name() + ".disconnect: how is null");
     }
-    final EndpointState state = machine.state();
+    final EndpointState state = endpoint.endpoint().state();
     if (state == EndpointState.DISCONNECTED) {
       return;
     }
-    if (state == EndpointState.UNCONNECTED || state == EndpointState.CLOSED) {
-      throw state == EndpointState.CLOSED
-          ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, "disconnect")
-          : wrongState("disconnect");
+    if (!isConnecting(state)) {
+      throw refused("disconnect");
     }
     if (how == Endpoint.Disconnect.ABRUPT
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECT_PENDING)) {
@@ -223,7 +342,7 @@ final class Connection implements CmHandler {
       return !endpoint.requests().isIdle()
           && endpoint.requests().postMarker(endpoint.qp(), false) == 0;
     } catch (final RuntimeException e) {
-      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
       return false;
     }
   }
@@ -286,6 +405,19 @@ final class Connection implements CmHandler {
     }
   }
 
+  /** Whether there is a connection to be ended. */
+  private static boolean isConnecting(final EndpointState state) {
+    return switch (state) {
+      case ACTIVE_CONNECTION_PENDING, COMPLETION_PENDING, CONNECTED, DISCONNECT_PENDING -> true;
+      default -> false;
+    };
+  }
+
+  /** Whether an event that ends the connection was put into the lane in a state, or before. */
+  static boolean isEndExpected(final EndpointState before) {
+    return before == EndpointState.DISCONNECTED || isConnecting(before);
+  }
+
   private boolean isOver() {
     final EndpointState state = machine.state();
     return state == EndpointState.DISCONNECTED || state == EndpointState.CLOSED;
@@ -305,8 +437,13 @@ final class Connection implements CmHandler {
 
   private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
     enter();
-    if (machine.move(Trigger.END) != null) {
-      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));
+    final EndpointState before = machine.move(Trigger.END);
+    if (before != null) {
+      final ConnectionEvent.Kind known =
+          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
+              ? ConnectionEvent.Kind.BROKEN // it did come about
+              : kind;
+      offerEnd(new ConnectionEventImpl(endpoint, known, privateData));
     }
     exit();
   }
@@ -370,7 +507,10 @@ final class Connection implements CmHandler {
   }
 
   private boolean isUp() {
-    final EndpointState state = machine.state();
+    return isUp(machine.state());
+  }
+
+  private static boolean isUp(final EndpointState state) {
     return state == EndpointState.CONNECTED || state == EndpointState.DISCONNECT_PENDING;
   }
 
@@ -395,7 +535,7 @@ final class Connection implements CmHandler {
       try {
         id.notifyEstablished();
       } catch (final RuntimeException | Error e) { // the connection stands all the same
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -529,7 +669,7 @@ final class Connection implements CmHandler {
         evd.control(this::openGate);
       }
     } catch (final RuntimeException | Error e) {
-      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint, "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint.endpoint(), "failed: " + e, e);
       evd.control(this::openGate);
     }
   }
@@ -572,16 +712,33 @@ final class Connection implements CmHandler {
   // The close.
 
   /**
+   * The consumer resets or modifies the endpoint: another incarnation is to follow this one.
+   *
+   * @return its state before; null if that is not legal in it.
+   */
+  EndpointState renew(final Trigger trigger) {
+    return machine.move(trigger);
+  }
+
+  /**
    * The consumer closes the endpoint.
    *
-   * @return its state before: unless it was UNCONNECTED, an event that ends the connection has been
-   *     or is being put into the lane; null if the endpoint is closed already.
+   * @return its state before; null if it is closed already.
    */
   EndpointState close() {
-    final EndpointState before = machine.move(Trigger.CLOSE);
-    if (before != null
-        && before != EndpointState.UNCONNECTED
-        && before != EndpointState.DISCONNECTED) {
+    final EndpointState before;
+    final RspImpl servicePoint;
+    final CrImpl request;
+    synchronized (reserving) {
+      before = machine.move(Trigger.CLOSE);
+      servicePoint = reservedFor;
+      request = reservedRequest;
+    }
+    if (before == EndpointState.RESERVED) {
+      later(servicePoint::withdraw);
+    } else if (before == EndpointState.PASSIVE_CONNECTION_PENDING) {
+      later(request::close);
+    } else if (before != null && isConnecting(before)) {
       endByConsumer(Trigger.CLOSE);
     }
     return before;
@@ -594,7 +751,7 @@ final class Connection implements CmHandler {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint, "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -626,7 +783,7 @@ final class Connection implements CmHandler {
   }
 
   private void drop(final ConnectionEventImpl event, final List<Event> into) {
-    event.handOut(evd, endpoint, -1);
+    event.handOut(evd, endpoint.endpoint(), -1);
     into.add(event);
   }
 

@@ -9,19 +9,25 @@ import org.jdapl.dat.EventStream;
 /** What happened to a connection. */
 final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
 
-  private final EndpointImpl endpoint;
+  private final Incarnation incarnation;
   private final Kind kind;
   private final ByteBuffer privateData;
 
-  ConnectionEventImpl(final EndpointImpl endpoint, final Kind kind, final ByteBuffer privateData) {
-    super(EventStream.CONNECTION, endpoint);
-    this.endpoint = endpoint;
+  ConnectionEventImpl(
+      final Incarnation incarnation, final Kind kind, final ByteBuffer privateData) {
+    super(EventStream.CONNECTION, incarnation.endpoint());
+    this.incarnation = incarnation;
     this.kind = kind;
     this.privateData = privateData;
   }
 
-  EndpointImpl impl() {
-    return endpoint;
+  Incarnation incarnation() {
+    return incarnation;
+  }
+
+  @Override
+  EndpointDrain drain() {
+    return incarnation.drain();
   }
 
   /** The kind, whether the event is live or not. */
@@ -38,7 +44,7 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   @Override
   public Endpoint endpoint() {
     assert isLive();
-    return endpoint;
+    return incarnation.endpoint();
   }
 
   @Override
@@ -48,13 +54,19 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   }
 
   @Override
+  public boolean isPrivateDataExact() {
+    assert isLive();
+    return incarnation.ia().isExact(privateData);
+  }
+
+  @Override
   public ConnectionEvent copy() {
-    return copied(new ConnectionEventImpl(endpoint, kind, privateData));
+    return copied(new ConnectionEventImpl(incarnation, kind, privateData));
   }
 
   @Override
   boolean isGone() {
-    return endpoint.connection().isPast(this);
+    return incarnation.connection().isPast(this);
   }
 
   @Override

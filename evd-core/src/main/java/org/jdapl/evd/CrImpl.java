@@ -2,10 +2,14 @@ package org.jdapl.evd;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.ConnectionRequest;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
+import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmParameters;
@@ -14,21 +18,58 @@ import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.VerbsException;
 
 /** A connection request. It is answered once. */
-final class CrImpl implements ConnectionRequest {
+final class CrImpl extends ObjectBase implements ConnectionRequest {
 
-  private final String name;
-  private final PspImpl psp;
+  /** The states of a connection request. */
+  enum State {
+    /** It waits for an answer. */
+    PENDING,
+    /** It was accepted. */
+    ACCEPTED,
+    /** It was rejected. */
+    REJECTED,
+    /** It was handed to another service point. */
+    HANDED_OFF
+  }
+
+  /** What moves a connection request. */
+  enum Trigger {
+    /** The consumer accepts it. */
+    ACCEPT,
+    /** The accept could not be sent. */
+    ACCEPT_FAILED,
+    /** The consumer or the framework says no. */
+    REJECT,
+    /** The consumer hands it to another service point. */
+    HANDOFF
+  }
+
+  static final StateTable<State, Trigger> TABLE =
+      new StateTable<>(State.class, Trigger.class)
+          .on(State.PENDING, Trigger.ACCEPT, State.ACCEPTED)
+          .on(State.PENDING, Trigger.REJECT, State.REJECTED)
+          .on(State.PENDING, Trigger.HANDOFF, State.HANDED_OFF)
+          .on(State.ACCEPTED, Trigger.ACCEPT_FAILED, State.PENDING);
+
+  private final IaImpl ia;
   private final CmRequest request;
-  private final AtomicBoolean answered = new AtomicBoolean();
+  private final Machine<State, Trigger> machine = TABLE.startIn(State.PENDING);
 
-  CrImpl(final String name, final PspImpl psp, final CmRequest request) {
-    this.name = name;
-    this.psp = psp;
+  /** Of the reserved service point it came to; null if it came to another one. */
+  private volatile EndpointImpl endpoint;
+
+  /** Somebody who says no may find it accepted, by an accept that fails. */
+  private volatile boolean unwanted;
+
+  CrImpl(final String name, final IaImpl ia, final CmRequest request) {
+    super(HandleType.CR, name);
+    this.ia = ia;
     this.request = request;
   }
 
-  PspImpl psp() {
-    return psp;
+  /** It came to a reserved service point. Before anybody sees it. */
+  void isFor(final EndpointImpl reserved) {
+    endpoint = reserved;
   }
 
   @Override
@@ -42,20 +83,55 @@ final class CrImpl implements ConnectionRequest {
   }
 
   @Override
-  public void accept(final Endpoint endpoint, final ByteBuffer privateData) {
-    if (!(endpoint instanceof EndpointImpl to) || to.ia() != psp.ia()) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_EP,
-          name + ".accept: " + endpoint + " is not an endpoint of " + psp.ia().name());
-    }
-    answer("accept");
+  public boolean isPrivateDataExact() {
+    return ia.isExact(request.privateData());
+  }
+
+  @Override
+  public Endpoint endpoint() {
+    return endpoint;
+  }
+
+  @Override
+  public void accept(final Endpoint with, final ByteBuffer privateData) {
+    final EndpointImpl to = checked(with);
+    answer(Trigger.ACCEPT, "accept");
     try {
-      to.connection().accept(this, privateData);
-    } catch (final RuntimeException e) {
-      answered.set(false); // it was not sent: the consumer may try another endpoint, or reject
+      to.now().connection().accept(this, privateData);
+    } catch (final RuntimeException | Error e) {
+      machine.move(Trigger.ACCEPT_FAILED); // not sent: another endpoint may be tried, or a reject
+      if (unwanted || (endpoint != null && to.state() == EndpointState.CLOSED)) {
+        closeAfter(e); // or the close of the only endpoint it can have found it accepted
+      }
       throw e;
     }
-    psp.ia().remove(this);
+    ia.remove(this);
+  }
+
+  private void closeAfter(final Throwable failure) {
+    try {
+      close();
+    } catch (final RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private EndpointImpl checked(final Endpoint with) {
+    final EndpointImpl reserved = endpoint;
+    if (reserved != null && (with == null || with == reserved)) {
+      return reserved;
+    }
+    if (reserved != null) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EP,
+          name + ".accept: " + with + " is not " + reserved + ", for which it came; give null");
+    }
+    if (!(with instanceof EndpointImpl to) || to.ia() != ia) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EP,
+          name + ".accept: " + with + " is not an endpoint of " + ia.name());
+    }
+    return to;
   }
 
   CmId acceptWith(final QueuePair qp, final CmParameters parameters, final CmHandler handler) {
@@ -64,21 +140,26 @@ final class CrImpl implements ConnectionRequest {
 
   @Override
   public void reject(final ByteBuffer privateData) {
-    final int limit = psp.ia().device().limits().rejectPrivateData();
+    final int limit = ia.device().limits().rejectPrivateData();
     final ByteBuffer data = PrivateData.checked(privateData, limit, 1, name + ".reject");
-    answer("reject");
+    answer(Trigger.REJECT, "reject");
     reject(CmHandler.CONSUMER_REJECT, data);
   }
 
   /** The framework says no. */
   void refuse(final int status) {
-    if (answered.compareAndSet(false, true)) {
+    unwanted = true;
+    if (machine.move(Trigger.REJECT) != null) {
       reject(status, PrivateData.NONE);
     }
   }
 
   private void reject(final int status, final ByteBuffer data) {
-    psp.ia().remove(this);
+    ia.remove(this);
+    final EndpointImpl reserved = endpoint;
+    if (reserved != null) {
+      reserved.now().connection().rejected(this);
+    }
     try {
       request.reject(status, data);
     } catch (final VerbsException e) {
@@ -86,11 +167,34 @@ final class CrImpl implements ConnectionRequest {
     }
   }
 
-  private void answer(final String call) {
-    if (!answered.compareAndSet(false, true)) {
-      throw Misuse.state(
-          ReturnSubtype.NO_SUBTYPE, name + "." + call + ": the request was answered already");
+  @Override
+  public void handoff(final long connQual) {
+    final SpImpl to = ia.servicePointAt(connQual);
+    if (to == null) {
+      throw new DatException(
+          ReturnType.CONN_QUAL_UNAVAILABLE,
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".handoff: no service point of " + ia.name() + " listens at " + connQual);
     }
+    answer(Trigger.HANDOFF, "handoff");
+    ia.remove(this);
+    final EndpointImpl reserved = endpoint;
+    if (reserved != null) {
+      reserved.now().connection().rejected(this);
+    }
+    to.onRequest(request);
+  }
+
+  private void answer(final Trigger how, final String call) {
+    if (machine.move(how) == null) {
+      throw Misuse.state(
+          ReturnSubtype.NO_SUBTYPE,
+          name + "." + call + ": the request was answered already, it is " + machine.state());
+    }
+  }
+
+  State state() {
+    return machine.state();
   }
 
   @Override
@@ -99,12 +203,15 @@ final class CrImpl implements ConnectionRequest {
   }
 
   @Override
-  public String name() {
-    return name;
+  IaImpl ia() {
+    return ia;
   }
 
   @Override
   public String toString() {
-    return name + "(from " + request.remoteAddress() + (answered.get() ? ", answered)" : ")");
+    return name
+        + "(from "
+        + request.remoteAddress()
+        + (machine.state() == State.PENDING ? ")" : ", answered)");
   }
 }

@@ -55,13 +55,13 @@ final class DeviceRelease {
   void start() {
     final List<CompletableFuture<?>> drains = new ArrayList<>();
     for (final DatObject object : objects) {
-      if (object instanceof PspImpl || object instanceof CrImpl) {
+      if (object instanceof SpImpl || object instanceof CrImpl) {
         call(object::close);
       } else if (object instanceof EndpointImpl endpoint) {
         if (lost) {
-          endpoint.connection().onDeviceLost();
+          endpoint.now().connection().onDeviceLost();
         }
-        drains.add(endpoint.drain().start(part));
+        drains.add(endpoint.startClose(part));
       }
     }
     once(drains, 2, this::releaseQueues);

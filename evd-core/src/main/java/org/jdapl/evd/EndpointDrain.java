@@ -26,11 +26,12 @@ final class EndpointDrain {
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
 
-  private final EndpointImpl endpoint;
+  private final Incarnation endpoint;
   private final Connection connection;
   private final AtomicInteger upcalls = new AtomicInteger();
   private final AtomicInteger partsOpen = new AtomicInteger();
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
+  private final CompletableFuture<DrainReport> whole = new CompletableFuture<>();
   private final List<Event> droppedEvents = new ArrayList<>(0);
   private volatile boolean endExpected;
 
@@ -48,17 +49,21 @@ final class EndpointDrain {
   /** Of the reaper: a call ends soon, or is stuck. */
   private Duration retry = RETRY;
 
-  EndpointDrain(final EndpointImpl endpoint, final Connection connection) {
+  EndpointDrain(final Incarnation endpoint, final Connection connection) {
     this.endpoint = endpoint;
     this.connection = connection;
   }
 
   /** Begins, unless it began already; the shortest bound it was given counts. */
   CompletableFuture<DrainReport> start(final Duration bound) {
-    final EndpointState before = connection.close();
+    return start(connection.close(), bound);
+  }
+
+  /** Begins, unless the state before is null: then it began already. */
+  CompletableFuture<DrainReport> start(final EndpointState before, final Duration bound) {
     endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
-      endExpected = before != EndpointState.UNCONNECTED;
+      endExpected = Connection.isEndExpected(before);
       partsOpen.set(endpoint.evds().size());
       endpoint.receives().seal();
       endpoint.requests().seal();
@@ -71,9 +76,14 @@ final class EndpointDrain {
     return closed;
   }
 
-  /** Completes when nothing of the endpoint is left. */
+  /** Completes when nothing of the endpoint is left, or shortly after its bound. */
   CompletableFuture<DrainReport> closed() {
     return closed;
+  }
+
+  /** Completes when all is accounted for, however long a handler that is stuck keeps it. */
+  CompletableFuture<DrainReport> whole() {
+    return whole;
   }
 
   private void postMarkers() {
@@ -84,7 +94,9 @@ final class EndpointDrain {
         return;
       }
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.DRAIN, endpoint, "failed: " + e, e);
+      endpoint
+          .connectEvd()
+          .onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
     }
     abandon();
   }
@@ -119,7 +131,7 @@ final class EndpointDrain {
 
   /** A handler holds a turn for ever: what waits there cannot be looked at. */
   private void giveUp() {
-    if (closed.complete(new DrainReport(List.of(), 0, List.of(), false))) {
+    if (closed.complete(DrainReport.INCOMPLETE)) {
       LOGGER.error(
           "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           endpoint,
@@ -242,20 +254,23 @@ final class EndpointDrain {
     try {
       close.run();
     } catch (final RuntimeException | Error e) {
-      endpoint.connectEvd().onProviderFault(FaultLog.Call.CLOSE, endpoint, "failed: " + e, e);
+      endpoint
+          .connectEvd()
+          .onProviderFault(FaultLog.Call.CLOSE, endpoint.endpoint(), "failed: " + e, e);
       endpoint.ia().destroyLater(close);
     }
   }
 
   private void report() {
-    if (!closed.isDone()) {
+    if (!whole.isDone()) {
       final WorkQueue receives = endpoint.receives();
       final WorkQueue requests = endpoint.requests();
       final List<DrainReport.Request> open = new ArrayList<>(receives.report());
       open.addAll(requests.report());
-      closed.complete(
+      whole.complete(
           new DrainReport(
               open, receives.suppressed() + requests.suppressed(), droppedEvents, true));
+      closed.complete(whole.join());
     }
   }
 }

@@ -1,302 +1,103 @@
 package org.jdapl.evd;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
-import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
-import org.jdapl.verbs.QpAttributes;
-import org.jdapl.verbs.QueuePair;
+import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 
 /**
- * An endpoint: two work queues on a queue pair, a {@link Connection}, and an {@link EndpointDrain}.
+ * An endpoint, which posts to its {@link Incarnation} of now. A reset, and a change that needs
+ * another queue pair, drains that one as a close does, and goes on with a new one: what comes late
+ * for the old one does not find the new one.
  */
-final class EndpointImpl implements Endpoint, EndpointTable.Owner {
+final class EndpointImpl extends ObjectBase implements Endpoint {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
-  private final String name;
   private final IaImpl ia;
-  private final PzImpl pz;
-  private final EvdImpl receiveEvd;
-  private final EvdImpl requestEvd;
-  private final EvdImpl connectEvd;
-  private final SrqImpl srq;
-  private final EndpointAttributes attributes;
-  private final long tag;
-  private final WorkQueue receives;
-  private final WorkQueue requests;
-  private final Connection connection;
-  private final EndpointDrain drain;
-  private final Set<EvdImpl> evds = new LinkedHashSet<>();
-  private final AsyncSlot asyncSlot = new AsyncSlot(this);
-  private CqFeed receiveFeed;
-  private CqFeed requestFeed;
-  private int qpNumber;
-  private QueuePair qp;
 
-  EndpointImpl(
-      final String name,
-      final IaImpl ia,
-      final PzImpl pz,
-      final EvdImpl receiveEvd,
-      final EvdImpl requestEvd,
-      final EvdImpl connectEvd,
-      final SrqImpl srq,
-      final EndpointAttributes attributes,
-      final long tag) {
-    this.name = name;
-    this.ia = ia;
-    this.pz = pz;
-    this.receiveEvd = receiveEvd;
-    this.requestEvd = requestEvd;
-    this.connectEvd = connectEvd;
-    this.srq = srq;
-    this.attributes = attributes;
-    this.tag = tag;
-    final SharedReceives shared =
-        srq == null ? null : new SharedReceives(this, receiveEvd, srq, tag);
-    receives =
-        srq != null
-            ? shared
-            : new WorkQueue(
-                false,
-                receiveEvd.counters(),
-                tag,
-                attributes.maxReceiveDtos(),
-                attributes.maxReceiveIov());
-    requests =
-        new WorkQueue(
-            true,
-            requestEvd.counters(),
-            tag,
-            attributes.maxRequestDtos(),
-            attributes.maxRequestIov());
-    requests.tell(shared);
-    connection = new Connection(this, connectEvd, attributes);
-    drain = new EndpointDrain(this, connection);
-    evds.add(receiveEvd);
-    evds.add(requestEvd);
-    evds.add(connectEvd);
-  }
+  private volatile Incarnation now;
 
-  /** Reserves what it needs, and creates the queue pair; all or nothing. */
-  void open() {
-    CqFeed ofReceives = null;
-    CqFeed ofRequests = null;
-    boolean opened = false;
-    try {
-      pz.addUser(this);
-      receiveEvd.addUser(this, attributes.receiveFlags() == CompletionFlags.SOLICITED_WAIT);
-      requestEvd.addUser(this, false);
-      connectEvd.addUser(this, false);
-      if (srq != null) {
-        srq.addUser(this);
-      }
-      ofReceives =
-          srq != null
-              ? srq.reserveRoom(receiveEvd)
-              : receiveEvd.reserveRoom(attributes.maxReceiveDtos());
-      ofRequests = requestEvd.reserveRoom(attributes.maxRequestDtos());
-      qp = createQp(ofReceives, ofRequests);
-      opened = true;
-    } catch (final VerbsException e) {
-      throw Misuse.failed(
-          name + ": the queue pair could not be created", e, ReturnSubtype.RESOURCE_TEP);
-    } finally {
-      if (!opened) {
-        release(ofReceives, ofRequests);
-      }
-    }
-    receiveFeed = ofReceives;
-    requestFeed = ofRequests;
-  }
+  // Under the monitor of this object.
+  private Renewal renewal;
+  private boolean beginning;
+  private boolean released;
+  private boolean closed;
 
   /**
-   * On a shared receive queue, completions are told apart by the number of their queue pair: one
-   * with a number of which some may be left is not used, but kept until there is another.
+   * One incarnation ends, and another is to begin.
+   *
+   * @param next what it is made of.
+   * @param meanwhile the state until then.
+   * @param done when it began, or could not.
    */
-  private QueuePair createQp(final CqFeed ofReceives, final CqFeed ofRequests) {
-    final QpAttributes wanted =
-        new QpAttributes(
-            pz.pd(),
-            ofRequests.cq(),
-            ofReceives.cq(),
-            srq == null ? null : srq.queue(),
-            attributes.maxRequestDtos() + WorkQueue.MARKERS,
-            srq == null ? attributes.maxReceiveDtos() + WorkQueue.MARKERS : 0,
-            attributes.maxRequestIov(),
-            srq == null ? attributes.maxReceiveIov() : 0,
-            0);
-    final List<QueuePair> kept = new ArrayList<>(0);
-    try {
-      QueuePair created = ia.device().createQp(wanted);
-      while (srq != null && !srq.addNumber(this, created.number())) {
-        kept.add(created);
-        created = ia.device().createQp(wanted);
-      }
-      return created;
-    } finally {
-      for (final QueuePair unused : kept) {
-        try {
-          unused.close();
-        } catch (final VerbsException e) {
-          ia.destroyLater(unused::close);
-        }
-      }
-    }
+  private record Renewal(
+      EndpointParameters next, EndpointState meanwhile, CompletableFuture<Void> done) {}
+
+  EndpointImpl(final String name, final IaImpl ia) {
+    super(HandleType.EP, name);
+    this.ia = ia;
   }
 
-  /** It is closed: gives back what it took. */
-  void release() {
-    ia.endpoints().free(tag);
-    release(receiveFeed, requestFeed);
-    ia.remove(this);
+  void open(final EndpointParameters parameters) {
+    now = new Incarnation(this, parameters);
+    now.open();
   }
 
-  /** Gives back what {@link #open} took; a feed is null where nothing was reserved. */
-  private void release(final CqFeed ofReceives, final CqFeed ofRequests) {
-    if (ofReceives != null && srq != null) {
-      srq.releaseRoom(receiveEvd);
-    } else if (ofReceives != null) {
-      ofReceives.giveRoom(attributes.maxReceiveDtos() + WorkQueue.MARKERS);
-      receiveEvd.releaseRoom(attributes.maxReceiveDtos());
-    }
-    if (ofRequests != null) {
-      ofRequests.giveRoom(attributes.maxRequestDtos() + WorkQueue.MARKERS);
-      requestEvd.releaseRoom(attributes.maxRequestDtos());
-    }
-    for (final EvdImpl evd : evds) {
-      evd.removeUser(this);
-    }
-    if (srq != null) {
-      srq.removeUser(this);
-    }
-    pz.removeUser(this);
-  }
-
-  EndpointAttributes attributes() {
-    return attributes;
+  /** What it is now. */
+  Incarnation now() {
+    return now;
   }
 
   @Override
-  public long tag() {
-    return tag;
-  }
-
-  /** Its shared receive queue, or null. */
-  SrqImpl srq() {
-    return srq;
-  }
-
-  /** The number of its queue pair, if it is on a shared receive queue. */
-  int qpNumber() {
-    return qpNumber;
-  }
-
-  void qpNumber(final int number) {
-    qpNumber = number;
-  }
-
-  CqFeed receiveFeed() {
-    return receiveFeed;
-  }
-
-  EvdImpl receiveEvd() {
-    return receiveEvd;
-  }
-
-  /** Its queue pair, in the error state, has taken its last receive of a shared queue. */
-  void onLastReceiveTaken() {
-    if (receives instanceof SharedReceives shared) {
-      shared.onLastTaken();
-    }
-  }
-
   IaImpl ia() {
     return ia;
   }
 
-  PzImpl pz() {
-    return pz;
-  }
-
-  QueuePair qp() {
-    return qp;
-  }
-
-  AsyncSlot asyncSlot() {
-    return asyncSlot;
-  }
-
-  Connection connection() {
-    return connection;
-  }
-
-  EndpointDrain drain() {
-    return drain;
-  }
-
-  /** Its EVDs, each once. */
-  Set<EvdImpl> evds() {
-    return evds;
-  }
-
-  EvdImpl connectEvd() {
-    return connectEvd;
-  }
-
-  EvdImpl evdOf(final WorkQueue queue) {
-    return queue == receives ? receiveEvd : requestEvd;
-  }
-
-  WorkQueue receives() {
-    return receives;
-  }
-
-  WorkQueue requests() {
-    return requests;
-  }
-
-  WorkQueue queue(final long wrId) {
-    return (wrId & WorkQueue.REQUEST_QUEUE) != 0 ? requests : receives;
-  }
-
-  boolean uses(final LmrImpl lmr) {
-    return receives.uses(lmr) || requests.uses(lmr);
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
   @Override
   public EndpointState state() {
-    return connection.state();
+    final EndpointState state = now.connection().state();
+    return state == EndpointState.CLOSED ? stateMeanwhile() : state;
+  }
+
+  /** An incarnation is closed, and the endpoint may not be. */
+  private synchronized EndpointState stateMeanwhile() {
+    final EndpointState state = now.connection().state();
+    if (state != EndpointState.CLOSED || closed) {
+      return state;
+    }
+    return renewal == null ? EndpointState.DISCONNECTED : renewal.meanwhile;
+  }
+
+  /** Whether it is being reset or modified. */
+  synchronized boolean isRenewing() {
+    return renewal != null;
   }
 
   @Override
   public String toString() {
-    return name + "(" + connection.state() + ")";
+    return name + "(" + state() + ")";
   }
 
   // Connecting.
@@ -307,12 +108,42 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
       final long connQual,
       final Duration timeout,
       final ByteBuffer privateData) {
-    connection.connect(remote, connQual, timeout, privateData);
+    final String call = name + ".connect";
+    if (remote == null) {
+      throw Misuse.argument(1, call + ": the remote address is null");
+    }
+    IaImpl.checkConnQual(2, connQual, call);
+    final Connection.Peer peer = new Connection.Peer(remote, connQual);
+    now.connection().connect(peer, timeout, privateData, call, 3);
+  }
+
+  @Override
+  public void dupConnect(
+      final Endpoint other, final Duration timeout, final ByteBuffer privateData) {
+    final Connection.Peer peer =
+        other instanceof EndpointImpl own && own.ia == ia ? own.now.connection().asked() : null;
+    if (peer == null) {
+      throw Misuse.argument(
+          1, name + ".dupConnect: " + other + " is not an endpoint of " + ia + " that connected");
+    }
+    now.connection().connect(peer, timeout, privateData, name + ".dupConnect", 2);
+  }
+
+  @Override
+  public void commonConnect(
+      final InetSocketAddress remote, final Duration timeout, final ByteBuffer privateData) {
+    final String call = name + ".commonConnect";
+    if (remote == null || remote.isUnresolved()) {
+      throw Misuse.argument(1, call + ": the remote address " + remote + " is not resolved");
+    }
+    IaImpl.checkConnQual(1, remote.getPort(), call);
+    final Connection.Peer peer = new Connection.Peer(remote.getAddress(), remote.getPort());
+    now.connection().connect(peer, timeout, privateData, call, 2);
   }
 
   @Override
   public void disconnect(final Disconnect how) {
-    connection.disconnect(how);
+    now.connection().disconnect(how);
   }
 
   // Posting.
@@ -424,27 +255,32 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
       final Object context,
       final int flags) {
     checkFlags(operation, flags);
+    final Incarnation incarnation = now;
+    final WorkQueue requests = incarnation.requests();
     final Privilege need =
         operation == DtoOperation.RDMA_READ ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
     requests.lock();
     try {
-      checkMayPost(operation);
+      checkMayPost(incarnation, operation);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
       final SendRequest send = requests.sendRequest();
       final Segments list = segments == null ? requests.single(lmr, offset, length) : segments;
-      final long total = requests.use(pz, list, send, need, name);
+      final long total = requests.use(incarnation.pz(), list, send, need, name);
       send.opcode = opcode(operation);
       send.solicited = (flags & CompletionFlags.SOLICITED_WAIT) != 0;
       send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
       send.rkey = rmrContext;
       send.remoteAddress = remoteAddress;
       final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
-      int errno = requests.postSend(qp, operation, total, cookie, context, suppress);
-      if (errno == VerbsException.EINVAL && connection.state() == EndpointState.DISCONNECTED) {
-        qp.modifyToError(); // it ended before it was connected; what is posted now is flushed
-        errno = requests.postSend(qp, operation, total, cookie, context, suppress);
+      int errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
+      if (errno == VerbsException.EINVAL
+          && incarnation.connection().state() == EndpointState.DISCONNECTED) {
+        incarnation
+            .qp()
+            .modifyToError(); // it ended before it was connected; what is posted now is flushed
+        errno = requests.postSend(incarnation.qp(), operation, total, cookie, context, suppress);
       }
       return outcome(errno, operation);
     } catch (final VerbsException e) {
@@ -472,23 +308,27 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
       final Segments segments,
       final long cookie,
       final Object context) {
+    final Incarnation incarnation = now;
+    final SrqImpl srq = incarnation.srq();
     if (srq != null) {
       throw Misuse.state(
           ReturnSubtype.NO_SUBTYPE,
           name + ".postReceive: it takes its receives from " + srq + "; post there");
     }
+    final WorkQueue receives = incarnation.receives();
     receives.lock();
     try {
       if (receives.isSealed()) {
-        throw connection.wrongState("post of RECEIVE");
+        throw incarnation.connection().wrongState("post of RECEIVE");
       }
       if (receives.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
       final RecvRequest receive = receives.receiveRequest();
       final Segments list = segments == null ? receives.single(lmr, offset, length) : segments;
-      final long total = receives.use(pz, list, receive, Privilege.LOCAL_WRITE, name);
-      return outcome(receives.postReceive(qp, total, cookie, context), DtoOperation.RECEIVE);
+      final long total = receives.use(incarnation.pz(), list, receive, Privilege.LOCAL_WRITE, name);
+      return outcome(
+          receives.postReceive(incarnation.qp(), total, cookie, context), DtoOperation.RECEIVE);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
     } finally {
@@ -496,11 +336,11 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
     }
   }
 
-  private void checkMayPost(final DtoOperation operation) {
-    final EndpointState state = connection.state();
-    if (requests.isSealed()
+  private static void checkMayPost(final Incarnation incarnation, final DtoOperation operation) {
+    final EndpointState state = incarnation.connection().state();
+    if (incarnation.requests().isSealed()
         || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {
-      throw connection.wrongState("post of " + operation);
+      throw incarnation.connection().wrongState("post of " + operation);
     }
   }
 
@@ -529,7 +369,7 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
     }
     throw Misuse.failed(
         name + ": post of " + operation,
-        new VerbsException("post", ia.device().name(), errno, "in state " + connection.state()));
+        new VerbsException("post", ia.device().name(), errno, "in state " + state()));
   }
 
   private static WrOpcode opcode(final DtoOperation operation) {
@@ -541,16 +381,224 @@ final class EndpointImpl implements Endpoint, EndpointTable.Owner {
     };
   }
 
+  // Asking and changing.
+
+  @Override
+  public EndpointParameters parameters() {
+    return now.parameters();
+  }
+
+  @Override
+  public InetAddress remoteAddress() {
+    return now.connection().remoteAddress();
+  }
+
+  @Override
+  public boolean isReceiveIdle() {
+    return now.receives().isIdle();
+  }
+
+  @Override
+  public boolean isRequestIdle() {
+    return now.requests().isIdle();
+  }
+
+  @Override
+  public void modify(final EndpointParameters parameters) {
+    ia.check(parameters, 1, name + ".modify");
+    final Incarnation last = now;
+    if (last.suits(parameters)) {
+      last.connection().modify(parameters);
+      return;
+    }
+    if (state() != EndpointState.UNCONNECTED) {
+      throw last.connection().refused("modify of what needs another queue pair");
+    }
+    final Renewal begun =
+        new Renewal(parameters, EndpointState.UNCONNECTED, new CompletableFuture<>());
+    final EndpointState before;
+    last.receives().lock(); // a receive that were posted from here on would be lost
+    try {
+      if (!last.receives().isIdle()) {
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
+            name
+                + ".modify: receives are posted, and what is changed needs another queue pair;"
+                + " modify before the first receive is posted, or create another endpoint");
+      }
+      before = end(last, Trigger.MODIFY, begun);
+      last.receives().seal();
+    } finally {
+      last.receives().unlock();
+    }
+    await(renew(last, before, begun, CLOSE_BOUND));
+  }
+
+  @Override
+  public void reset() {
+    await(startReset(CLOSE_BOUND));
+  }
+
+  @Override
+  public CompletionStage<DrainReport> resetAsync(final Duration bound) {
+    Misuse.checkBound(bound, name + ".resetAsync");
+    return ia.stage(startReset(bound));
+  }
+
+  private CompletableFuture<DrainReport> startReset(final Duration bound) {
+    final Incarnation last = now;
+    final EndpointState state = state();
+    if (state == EndpointState.UNCONNECTED) {
+      return CompletableFuture.completedFuture(DrainReport.EMPTY);
+    }
+    if (state != EndpointState.DISCONNECTED) {
+      throw last.connection().refused("reset");
+    }
+    final Renewal begun = new Renewal(last.parameters(), state, new CompletableFuture<>());
+    return renew(last, end(last, Trigger.RESET, begun), begun, bound);
+  }
+
+  /**
+   * Ends an incarnation, for another one to begin.
+   *
+   * @param how what it does to its connection.
+   * @return its state before; null if it ended already, and the other one could not begin.
+   */
+  private synchronized EndpointState end(
+      final Incarnation last, final Trigger how, final Renewal begun) {
+    final boolean mayEnd = !closed && renewal == null && now == last;
+    final EndpointState before = mayEnd ? last.connection().renew(how) : null;
+    final boolean isAgain = mayEnd && released && how == Trigger.RESET;
+    if (before == null && !isAgain) {
+      throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
+    }
+    renewal = begun;
+    return before;
+  }
+
+  /** Drains the incarnation that ended, and has another one begin. */
+  private CompletableFuture<DrainReport> renew(
+      final Incarnation last,
+      final EndpointState before,
+      final Renewal begun,
+      final Duration bound) {
+    final var unused = last.drain().start(before, bound);
+    if (before == null) { // the one that should have come last time could not
+      ia.reaper().execute(() -> begin(begun));
+    }
+    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);
+  }
+
+  /** Nothing is left of an incarnation. By the reaper. */
+  void onReleased() {
+    final Renewal next;
+    synchronized (this) {
+      released = true;
+      next = renewal;
+    }
+    if (next != null) {
+      begin(next);
+    } else {
+      ia.remove(this);
+    }
+  }
+
+  /** Another incarnation begins, unless the endpoint was closed meanwhile. */
+  private void begin(final Renewal next) {
+    Incarnation fresh = null;
+    Throwable failure = null;
+    try {
+      beginUnlessClosed();
+      final Incarnation opening = new Incarnation(this, next.next);
+      opening.open();
+      fresh = opening;
+    } catch (final RuntimeException | Error e) {
+      failure = e;
+    }
+    final EndpointState before;
+    final boolean over;
+    synchronized (this) {
+      renewal = null;
+      beginning = false;
+      // Closed before anybody can use it, if the endpoint was closed while this one began.
+      before = closed && fresh != null ? fresh.connection().close() : null;
+      if (fresh != null) {
+        now = fresh;
+        released = false;
+      }
+      over = closed && released;
+    }
+    if (before != null) {
+      final var unused = fresh.drain().start(before, CLOSE_BOUND);
+    }
+    if (over) {
+      ia.remove(this);
+    }
+    if (failure == null) {
+      next.done.complete(null);
+    } else {
+      next.done.completeExceptionally(failure);
+    }
+  }
+
+  private synchronized void beginUnlessClosed() {
+    if (closed) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset or modify");
+    }
+    beginning = true;
+  }
+
+  /** Waits for what was begun, and fails if that did; inside an upcall it does neither. */
+  private void await(final CompletableFuture<DrainReport> begun) {
+    final CompletableFuture<Throwable> end = begun.handle((report, failure) -> failure);
+    ia.await(end, CLOSE_BOUND, this);
+    final Throwable failure = end.getNow(null);
+    if (failure != null) {
+      final Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+      throw cause instanceof DatException known
+          ? known
+          : new DatException(
+              ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, name + ": " + cause, cause);
+    }
+  }
+
   // Closing.
 
   @Override
   public void close() {
-    ia.await(drain.start(CLOSE_BOUND), CLOSE_BOUND, this);
+    ia.await(startClose(CLOSE_BOUND), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
-    return ia.stage(drain.start(bound));
+    return ia.stage(startClose(bound));
+  }
+
+  /** Begins to close, unless it began already; what was not drained within its bound is left. */
+  CompletableFuture<DrainReport> startClose(final Duration bound) {
+    final Incarnation last;
+    final Renewal pending;
+    final boolean isReleased;
+    synchronized (this) {
+      isReleased = released && !closed && !beginning;
+      closed = true;
+      last = now;
+      pending = beginning ? renewal : null; // one that did not begin yet does not
+    }
+    final CompletableFuture<DrainReport> drained = last.drain().start(bound);
+    if (isReleased) {
+      ia.remove(this);
+    }
+    if (pending == null) {
+      return drained;
+    }
+    final CompletableFuture<DrainReport> all =
+        pending
+            .done
+            .exceptionally(failure -> null)
+            .thenCompose(nothing -> now.drain().start(bound));
+    ia.reaper().schedule(bound, all, () -> all.complete(DrainReport.INCOMPLETE));
+    return all;
   }
 }

@@ -15,7 +15,7 @@ final class EndpointTable {
   private static final int GENERATION_MASK = (1 << (64 - WorkQueue.TAG_SHIFT - SLOT_BITS)) - 1;
 
   /** Whose wr_ids have a tag. */
-  sealed interface Owner permits EndpointImpl, SrqImpl {
+  sealed interface Owner permits Incarnation, SrqImpl {
 
     /** The tag. */
     long tag();
@@ -59,9 +59,9 @@ final class EndpointTable {
   }
 
   /** The endpoint of a completion, or null. From any thread. */
-  EndpointImpl find(final long wrId, final int qpNumber) {
+  Incarnation find(final long wrId, final int qpNumber) {
     final Owner owner = owner(wrId);
-    return owner instanceof SrqImpl srq ? srq.endpointOf(qpNumber) : (EndpointImpl) owner;
+    return owner instanceof SrqImpl srq ? srq.endpointOf(qpNumber) : (Incarnation) owner;
   }
 
   /** The shared receive queue of a wr_id, or null. From any thread. */

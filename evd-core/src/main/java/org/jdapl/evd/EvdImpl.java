@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
@@ -23,6 +24,7 @@ import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
@@ -41,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * that popped the token, or a consumer's thread that dequeues. The framework's own business with an
  * EVD is done in a turn as well; see {@link #control}.
  */
-final class EvdImpl implements Evd {
+final class EvdImpl extends ObjectBase implements Evd {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
@@ -68,7 +70,6 @@ final class EvdImpl implements Evd {
     }
   }
 
-  private final String name;
   private final IaImpl ia;
   private volatile int length;
   private final int streams;
@@ -127,7 +128,7 @@ final class EvdImpl implements Evd {
       final int length,
       final int streams,
       final Dispatcher dispatcher) {
-    this.name = name;
+    super(HandleType.EVD, name);
     this.ia = ia;
     this.length = length;
     this.streams = streams;
@@ -769,6 +770,11 @@ final class EvdImpl implements Evd {
   }
 
   @Override
+  public boolean isWaitable() {
+    return (state.get() & EvdState.UNWAITABLE) == 0;
+  }
+
+  @Override
   public void clearUnwaitable() {
     if (apply(EvdState.CLEAR_UNWAITABLE, 0) < 0) {
       checkOpen("clearUnwaitable");
@@ -1349,13 +1355,15 @@ final class EvdImpl implements Evd {
   // What it is.
 
   @Override
-  public String name() {
-    return name;
+  public Guard guard() {
+    return Guard.ATOMIC; // EvdState, which is all that a signal or a turn goes by
   }
 
   @Override
-  public Guard guard() {
-    return Guard.ATOMIC; // EvdState, which is all that a signal or a turn goes by
+  public Set<EventStream> streams() {
+    final Set<EventStream> taken = EnumSet.allOf(EventStream.class);
+    taken.removeIf(stream -> !takes(stream));
+    return taken;
   }
 
   @Override
@@ -1378,6 +1386,7 @@ final class EvdImpl implements Evd {
     return (streams & stream.flag()) != 0;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }

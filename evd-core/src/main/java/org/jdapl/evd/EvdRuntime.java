@@ -2,18 +2,40 @@ package org.jdapl.evd;
 
 import java.util.List;
 import org.jdapl.dat.DatRuntime;
+import org.jdapl.dat.HaRelationship;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.OpenObject;
+import org.jdapl.dat.ProviderInfo;
 
-/** What stands behind {@link org.jdapl.dat.Dat}: every provider is an adapter of its name. */
+/** What stands behind {@link org.jdapl.dat.Dat}. */
 public final class EvdRuntime implements DatRuntime {
+
+  private Registry registry;
 
   /** Called by {@link java.util.ServiceLoader}. */
   public EvdRuntime() {}
 
+  /** Read at its first use; if its file cannot be read, at the next one again. */
+  private synchronized Registry registry() {
+    if (registry == null) {
+      registry = Registry.configured();
+    }
+    return registry;
+  }
+
   @Override
-  public List<String> providers() {
-    return Jdapl.providers();
+  public List<ProviderInfo> providers() {
+    return registry().providers();
+  }
+
+  @Override
+  public List<String> registryProblems() {
+    return registry().problems();
+  }
+
+  @Override
+  public HaRelationship related(final String name, final String other) {
+    return registry().related(name, other);
   }
 
   @Override
@@ -21,15 +43,14 @@ public final class EvdRuntime implements DatRuntime {
     return LeakDetector.all();
   }
 
-  /** Each adapter has a dispatcher of its own, which ends with it. */
   @Override
   public InterfaceAdapter open(final String name) {
-    final Jdapl runtime = Jdapl.with(name).start();
-    try {
-      return runtime.open(runtime::stop);
-    } catch (final RuntimeException e) {
-      runtime.stop();
-      throw e;
-    }
+    return registry().open(name);
+  }
+
+  @Override
+  public InterfaceAdapter open(
+      final String name, final int major, final int minor, final boolean threadSafe) {
+    return registry().open(name, major, minor, threadSafe);
   }
 }

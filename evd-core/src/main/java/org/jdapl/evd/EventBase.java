@@ -32,6 +32,11 @@ abstract class EventBase implements Event {
     return source;
   }
 
+  /** The drain of the endpoint it came from; null if it came from another source. */
+  EndpointDrain drain() {
+    return null;
+  }
+
   /** The handler returned. */
   void release() {
     live = false;

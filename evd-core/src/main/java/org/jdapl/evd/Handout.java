@@ -46,7 +46,7 @@ final class Handout {
 
   /** The drain of the event's endpoint; null if it came from another source. */
   EndpointDrain drain() {
-    return event.from() instanceof EndpointImpl endpoint ? endpoint.drain() : null;
+    return event.drain();
   }
 
   /** The event's upcall will run outside of the turn: a close of its endpoint waits for that. */

@@ -1,6 +1,8 @@
 package org.jdapl.evd;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -16,43 +18,82 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
+import org.jdapl.dat.CommonServicePoint;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.IaStatistics;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.ObjectCounts;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ProviderAttributes;
 import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
+import org.jdapl.dat.UpcallPolicy;
+import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An interface adapter: a device, and all DAT objects on it. */
-final class IaImpl implements InterfaceAdapter {
+final class IaImpl extends ObjectBase implements InterfaceAdapter {
+
+  /** The states of an adapter. */
+  enum State {
+    /** Objects may be created. */
+    OPEN,
+    /** Its device is lost. */
+    LOST,
+    /** It is being closed. */
+    CLOSING,
+    /** It is closed, or its bound is over. */
+    CLOSED
+  }
+
+  /** What moves an adapter. */
+  enum Trigger {
+    /** Its device is lost. */
+    LOSE,
+    /** The consumer closes it. */
+    CLOSE,
+    /** All is closed, or the bound is over. */
+    END
+  }
+
+  static final StateTable<State, Trigger> TABLE =
+      new StateTable<>(State.class, Trigger.class)
+          .on(State.OPEN, Trigger.LOSE, State.LOST)
+          .on(State.OPEN, Trigger.CLOSE, State.CLOSING)
+          .on(State.LOST, Trigger.CLOSE, State.CLOSING)
+          .on(State.CLOSING, Trigger.END, State.CLOSED);
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
+  private static final int MAX_CONN_QUAL = 0xFFFF;
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
   private static final Duration RETRY = Duration.ofMillis(1);
   private static final Duration CLOSE_RETRY = Duration.ofMillis(100);
 
-  private final String name;
   private final Jdapl runtime;
   private final Device device;
   private final Reaper reaper;
@@ -70,15 +111,17 @@ final class IaImpl implements InterfaceAdapter {
   private final Set<DatObject> objects = new LinkedHashSet<>();
   private int creating;
   private boolean releasing;
-  private boolean closing;
 
+  private final Machine<State, Trigger> machine = TABLE.startIn(State.OPEN);
+
+  /** Also while it is being closed. */
   private final AtomicBoolean lost = new AtomicBoolean();
+
   private volatile boolean reportsLastWqe;
 
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
 
-  private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean closingDevice = new AtomicBoolean();
   private volatile boolean deviceReleased;
   private volatile boolean deviceCloseFailed;
@@ -103,7 +146,7 @@ final class IaImpl implements InterfaceAdapter {
       final LeakDetector leaks,
       final Runnable afterClose,
       final Runnable afterDevice) {
-    this.name = name;
+    super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
     reaper = runtime.reaper();
@@ -125,6 +168,9 @@ final class IaImpl implements InterfaceAdapter {
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
     checkLength(length, name + ".createEvd");
+    if (streams == null) {
+      throw Misuse.argument(2, name + ".createEvd: the streams are null");
+    }
     int flags = 0;
     for (final EventStream stream : streams) {
       if (stream == null) {
@@ -136,7 +182,7 @@ final class IaImpl implements InterfaceAdapter {
       throw Misuse.argument(2, name + ".createEvd: no streams; it takes at least one");
     }
     final int all = flags;
-    return create("createEvd", () -> newEvd(length, all));
+    return create(name + ".createEvd", () -> newEvd(length, all));
   }
 
   private EvdImpl newEvd(final int length, final int flags) {
@@ -149,7 +195,7 @@ final class IaImpl implements InterfaceAdapter {
     if (length < 1) {
       throw Misuse.argument(1, call + ": length " + length + " is below 1");
     }
-    final int most = Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
+    final int most = maxEvdLength();
     if (length > most) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_TEVD,
@@ -159,7 +205,7 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public ProtectionZone createPz() {
-    return create("createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
+    return create(name + ".createPz", () -> new PzImpl(nameFor("pz"), this, allocPd()));
   }
 
   private ProtectionDomain allocPd() {
@@ -178,15 +224,26 @@ final class IaImpl implements InterfaceAdapter {
       final Evd connectEvd,
       final EndpointAttributes attributes) {
     return create(
-        "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, null, check(attributes, 5)));
+        name + ".createEndpoint",
+        () ->
+            newEndpoint(
+                new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, null, attributes),
+                5));
+  }
+
+  @Override
+  public Endpoint createEndpoint(
+      final ProtectionZone pz, final Evd evd, final EndpointAttributes attributes) {
+    return create(
+        name + ".createEndpoint",
+        () -> newEndpoint(new EndpointParameters(pz, evd, evd, evd, null, attributes), 3));
   }
 
   private PzImpl zone(final ProtectionZone pz, final String call) {
     if (!(pz instanceof PzImpl zone) || zone.ia() != this) {
       throw Misuse.handle(
           ReturnSubtype.INVALID_HANDLE_PZ,
-          name + "." + call + ": " + pz + " is not a protection zone of this adapter");
+          call + ": " + pz + " is not a protection zone of this adapter");
     }
     return zone;
   }
@@ -201,7 +258,7 @@ final class IaImpl implements InterfaceAdapter {
       throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
     }
     final DeviceLimits limits = device.limits();
-    final int most = Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    final int most = maxSrqReceives();
     if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_SRQ,
@@ -216,7 +273,8 @@ final class IaImpl implements InterfaceAdapter {
               + limits.maxSrqSge()
               + " that may be");
     }
-    return create("createSrq", () -> newSrq(zone(pz, "createSrq"), maxReceives, maxIov));
+    return create(
+        name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -240,51 +298,91 @@ final class IaImpl implements InterfaceAdapter {
       final Evd connectEvd,
       final SharedReceiveQueue srq,
       final EndpointAttributes attributes) {
-    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_SRQ,
-          name + ".createEndpoint: " + srq + " is not a shared receive queue of this adapter");
-    }
-    if (queue.pz() != pz) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_PZ,
-          name + ".createEndpoint: " + pz + " is not the zone of " + srq + ", " + queue.pz());
+    if (srq == null) {
+      throw wrongSrq(null, name + ".createEndpoint");
     }
     return create(
-        "createEndpoint",
-        () -> newEndpoint(pz, receiveEvd, requestEvd, connectEvd, queue, check(attributes, 6)));
+        name + ".createEndpoint",
+        () ->
+            newEndpoint(
+                new EndpointParameters(pz, receiveEvd, requestEvd, connectEvd, srq, attributes),
+                6));
   }
 
-  private EndpointImpl newEndpoint(
-      final ProtectionZone pz,
-      final Evd receiveEvd,
-      final Evd requestEvd,
-      final Evd connectEvd,
-      final SrqImpl srq,
-      final EndpointAttributes attributes) {
-    final PzImpl zone = zone(pz, "createEndpoint");
-    final EndpointImpl endpoint =
-        new EndpointImpl(
-            nameFor("ep"),
-            this,
-            zone,
-            evd(receiveEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_RECV),
-            evd(requestEvd, EventStream.DTO, ReturnSubtype.INVALID_HANDLE_EVD_REQUEST),
-            evd(connectEvd, EventStream.CONNECTION, ReturnSubtype.INVALID_HANDLE_EVD_CONN),
-            srq,
-            attributes,
-            endpoints.allocate());
-    try {
-      endpoint.open();
-    } catch (final RuntimeException e) {
-      endpoints.free(endpoint.tag());
-      throw e;
-    }
-    endpoints.put(endpoint);
+  private EndpointImpl newEndpoint(final EndpointParameters parameters, final int argument) {
+    check(parameters, argument, name + ".createEndpoint");
+    final EndpointImpl endpoint = new EndpointImpl(nameFor("ep"), this);
+    endpoint.open(parameters);
     return endpoint;
   }
 
-  private EndpointAttributes check(final EndpointAttributes attributes, final int argument) {
+  /**
+   * Checks what an endpoint is to be made of.
+   *
+   * @param argument the number of the attributes among the arguments.
+   */
+  void check(final EndpointParameters parameters, final int argument, final String call) {
+    if (parameters == null) {
+      throw Misuse.argument(argument, call + ": the parameters are null");
+    }
+    final PzImpl zone = zone(parameters.pz(), call);
+    checkEvd(parameters.receiveEvd(), ReturnSubtype.INVALID_HANDLE_EVD_RECV, call);
+    checkEvd(parameters.requestEvd(), ReturnSubtype.INVALID_HANDLE_EVD_REQUEST, call);
+    evd(
+        parameters.connectEvd(),
+        EventStream.CONNECTION,
+        ReturnSubtype.INVALID_HANDLE_EVD_CONN,
+        call);
+    final SharedReceiveQueue srq = parameters.srq();
+    if (srq != null) {
+      checkSrq(srq, zone, call);
+    }
+    check(parameters.attributes(), argument, call);
+    if (parameters.receiveEvd() == null
+        && (srq != null || parameters.attributes().maxReceiveDtos() > 0)) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EVD_RECV,
+          call
+              + ": no EVD for receives, and "
+              + parameters.attributes()
+              + "; without one it takes"
+              + " none: maxReceiveDtos 0");
+    }
+    if (parameters.requestEvd() == null && parameters.attributes().maxRequestDtos() > 0) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EVD_REQUEST,
+          call
+              + ": no EVD for requests, and "
+              + parameters.attributes()
+              + "; without one it sends"
+              + " none: maxRequestDtos 0");
+    }
+  }
+
+  private void checkEvd(final Evd evd, final ReturnSubtype subtype, final String call) {
+    if (evd != null) {
+      evd(evd, EventStream.DTO, subtype, call);
+    }
+  }
+
+  private void checkSrq(final SharedReceiveQueue srq, final PzImpl zone, final String call) {
+    if (!(srq instanceof SrqImpl queue) || queue.ia() != this) {
+      throw wrongSrq(srq, call);
+    }
+    if (queue.pz() != zone) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_PZ,
+          call + ": " + zone + " is not the zone of " + srq + ", " + queue.pz());
+    }
+  }
+
+  private DatException wrongSrq(final SharedReceiveQueue srq, final String call) {
+    return Misuse.handle(
+        ReturnSubtype.INVALID_HANDLE_SRQ,
+        call + ": " + srq + " is not a shared receive queue of this adapter");
+  }
+
+  private void check(final EndpointAttributes attributes, final int argument, final String call) {
     if (attributes == null
         || attributes.maxReceiveDtos() < 0
         || attributes.maxRequestDtos() < 0
@@ -298,13 +396,13 @@ final class IaImpl implements InterfaceAdapter {
         || !arePositive(attributes.bounds())) {
       throw Misuse.argument(
           argument,
-          name
-              + ".createEndpoint: "
+          call
+              + ": "
               + attributes
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment,"
               + " 0..7 retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
-    final int most = device.limits().maxQpWr() - WorkQueue.MARKERS;
+    final int most = maxDtos();
     final int sge = device.limits().maxSge();
     if (attributes.maxReceiveDtos() > most
         || attributes.maxRequestDtos() > most
@@ -312,8 +410,8 @@ final class IaImpl implements InterfaceAdapter {
         || attributes.maxRequestIov() > sge) {
       throw Misuse.resources(
           ReturnSubtype.RESOURCE_TEP,
-          name
-              + ".createEndpoint: "
+          call
+              + ": "
               + attributes
               + "; the provider has room for "
               + most
@@ -321,7 +419,6 @@ final class IaImpl implements InterfaceAdapter {
               + sge
               + " segments");
     }
-    return attributes;
   }
 
   private static boolean arePositive(final Bounds bounds) {
@@ -334,37 +431,108 @@ final class IaImpl implements InterfaceAdapter {
     return count < 0 || count > 7;
   }
 
-  private EvdImpl evd(final Evd evd, final EventStream stream, final ReturnSubtype subtype) {
+  private EvdImpl evd(
+      final Evd evd, final EventStream stream, final ReturnSubtype subtype, final String call) {
     if (!(evd instanceof EvdImpl own) || own.ia() != this || !own.takes(stream)) {
       throw Misuse.handle(
-          subtype, name + ": " + evd + " is not an EVD of this adapter that takes " + stream);
+          subtype, call + ": " + evd + " is not an EVD of this adapter that takes " + stream);
     }
-    own.checkOpen(subtype, "use by an object of " + name);
+    own.checkOpen(subtype, call);
     return own;
   }
 
+  // Service points.
+
   @Override
   public PublicServicePoint createPsp(final long connQual, final Evd evd) {
-    if (connQual < 1) {
-      throw Misuse.argument(1, name + ".createPsp: connection qualifier " + connQual);
-    }
-    return create("createPsp", () -> newPsp(connQual, evd));
+    checkConnQual(1, connQual, name + ".createPsp");
+    return createSp(
+        name + ".createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), connQual)));
   }
 
-  private PspImpl newPsp(final long connQual, final Evd evd) {
-    final PspImpl psp =
-        new PspImpl(
-            nameFor("psp"),
-            this,
-            evd(evd, EventStream.CONNECTION_REQUEST, ReturnSubtype.INVALID_HANDLE_EVD_CR),
-            connQual);
-    psp.open();
-    return psp;
+  @Override
+  public PublicServicePoint createPsp(final Evd evd) {
+    return createSp(
+        name + ".createPsp",
+        () -> open(new PspImpl(nameFor("psp"), this, ofRequests(evd, "createPsp"), 0)));
+  }
+
+  @Override
+  public ReservedServicePoint createRsp(
+      final long connQual, final Endpoint endpoint, final Evd evd) {
+    checkConnQual(1, connQual, name + ".createRsp");
+    if (!(endpoint instanceof EndpointImpl own) || own.ia() != this) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_EP,
+          name + ".createRsp: " + endpoint + " is not an endpoint of this adapter");
+    }
+    return createSp(
+        name + ".createRsp",
+        () -> open(new RspImpl(nameFor("rsp"), this, ofRequests(evd, "createRsp"), connQual, own)));
+  }
+
+  @Override
+  public CommonServicePoint createCsp(final InetSocketAddress at, final Evd evd) {
+    if (at == null || at.isUnresolved()) {
+      throw Misuse.argument(1, name + ".createCsp: address " + at + " is not resolved");
+    }
+    if (!at.getAddress().isAnyLocalAddress() && !at.getAddress().equals(address())) {
+      throw new DatException(
+          ReturnType.INVALID_ADDRESS,
+          ReturnSubtype.INVALID_ADDRESS_UNREACHABLE,
+          name + ".createCsp: " + at + " is not an address of this adapter, " + address());
+    }
+    return createSp(
+        name + ".createCsp",
+        () -> open(new CspImpl(nameFor("csp"), this, ofRequests(evd, "createCsp"), at.getPort())));
+  }
+
+  private <T extends SpImpl> T createSp(final String call, final Supplier<T> maker) {
+    final T servicePoint = create(call, maker);
+    if (servicePoint.isDestroyed()) { // its request, or the close of its endpoint, was faster
+      remove(servicePoint);
+    }
+    return servicePoint;
+  }
+
+  private static <T extends SpImpl> T open(final T servicePoint) {
+    servicePoint.open();
+    return servicePoint;
+  }
+
+  private EvdImpl ofRequests(final Evd evd, final String call) {
+    return evd(
+        evd,
+        EventStream.CONNECTION_REQUEST,
+        ReturnSubtype.INVALID_HANDLE_EVD_CR,
+        name + "." + call);
+  }
+
+  /** The same on every provider, whatever that takes for a port. */
+  static void checkConnQual(final int argument, final long connQual, final String call) {
+    if (connQual < 1 || connQual > MAX_CONN_QUAL) {
+      throw Misuse.argument(
+          argument,
+          call + ": connection qualifier " + connQual + "; it takes 1 to " + MAX_CONN_QUAL);
+    }
+  }
+
+  /** The service point that listens at a connection qualifier, or null. */
+  synchronized SpImpl servicePointAt(final long connQual) {
+    for (final DatObject object : objects) {
+      if (object instanceof SpImpl servicePoint
+          && servicePoint.connQual() == connQual
+          && servicePoint.state() == SpImpl.State.LISTENING) {
+        return servicePoint;
+      }
+    }
+    return null;
   }
 
   @Override
   public Cno createCno() {
-    return create("createCno", () -> new CnoImpl(nameFor("cno"), this));
+    return create(name + ".createCno", () -> new CnoImpl(nameFor("cno"), this));
   }
 
   CnoImpl checkCno(final Cno cno, final String call) {
@@ -385,7 +553,7 @@ final class IaImpl implements InterfaceAdapter {
    */
   <T extends DatObject> T create(final String call, final Supplier<T> maker) {
     synchronized (this) {
-      if (closing || lost.get()) {
+      if (machine.state() != State.OPEN) {
         throw notOpen(call);
       }
       creating++;
@@ -412,7 +580,7 @@ final class IaImpl implements InterfaceAdapter {
 
   /** Adds an object that the consumer did not create. */
   synchronized boolean addIfOpen(final DatObject object) {
-    if (closing || lost.get()) {
+    if (machine.state() != State.OPEN) {
       return false;
     }
     leaks.arrived(object.name());
@@ -435,11 +603,11 @@ final class IaImpl implements InterfaceAdapter {
   }
 
   private DatException notOpen(final String call) {
-    return closing
-        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call)
-        : Misuse.state(
+    return machine.state() == State.LOST
+        ? Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
-            name + "." + call + ": its device is lost; close this adapter, and open another one");
+            call + ": its device is lost; close this adapter, and open another one")
+        : Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
   }
 
   // Async errors.
@@ -471,7 +639,8 @@ final class IaImpl implements InterfaceAdapter {
 
   @Override
   public void asyncEvd(final Evd evd) {
-    final EvdImpl to = evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC);
+    final EvdImpl to =
+        evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
     synchronized (asyncLock) {
       to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
       asyncEvd = to; // whoever closes it comes to leaveAsync after this
@@ -482,13 +651,13 @@ final class IaImpl implements InterfaceAdapter {
   private void onAsync(final AsyncType type, final Object element) {
     switch (type) {
       case COMM_EST -> {
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           endpoint.connection().onMessage();
         }
       }
       case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
           endpoint.connection().onBroken();
@@ -505,7 +674,7 @@ final class IaImpl implements InterfaceAdapter {
           report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
       case QP_LAST_WQE_REACHED -> {
         reportsLastWqe = true;
-        final EndpointImpl endpoint = endpointOf(element);
+        final Incarnation endpoint = endpointOf(element);
         if (endpoint != null) {
           endpoint.onLastReceiveTaken();
         }
@@ -526,10 +695,13 @@ final class IaImpl implements InterfaceAdapter {
     }
   }
 
-  private synchronized EndpointImpl endpointOf(final Object qp) {
+  private synchronized Incarnation endpointOf(final Object qp) {
     for (final DatObject object : objects) {
-      if (object instanceof EndpointImpl endpoint && endpoint.qp() == qp) {
-        return endpoint;
+      if (object instanceof EndpointImpl endpoint) {
+        final Incarnation now = endpoint.now(); // once: a reset may end it meanwhile
+        if (now.qp() == qp) {
+          return now;
+        }
       }
     }
     return null;
@@ -569,9 +741,8 @@ final class IaImpl implements InterfaceAdapter {
     final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      first = !closing;
-      open = first ? List.copyOf(objects) : List.of();
-      closing |= open.isEmpty();
+      open = isClosing() ? List.of() : List.copyOf(objects);
+      first = open.isEmpty() && machine.move(Trigger.CLOSE) != null;
     }
     if (!open.isEmpty()) {
       throw Misuse.state(
@@ -587,12 +758,15 @@ final class IaImpl implements InterfaceAdapter {
     final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      first = !closing;
-      closing = true;
+      first = machine.move(Trigger.CLOSE) != null;
       open = first ? List.copyOf(objects) : List.of();
     }
     leaks.closedAbruptly(open);
     close(bound, first);
+  }
+
+  private boolean isClosing() {
+    return machine.state() == State.CLOSING || machine.state() == State.CLOSED;
   }
 
   private void close(final Duration bound, final boolean first) {
@@ -609,6 +783,7 @@ final class IaImpl implements InterfaceAdapter {
    */
   void onDeviceLost(final Object why) {
     if (lost.compareAndSet(false, true)) {
+      machine.move(Trigger.LOSE);
       LOGGER.error(
           "{}: the device is lost ({}); its connections and waits end, and the device is closed",
           name,
@@ -648,7 +823,7 @@ final class IaImpl implements InterfaceAdapter {
 
   /** When all is closed, or the bound is over. */
   private void endClose() {
-    if (ended.compareAndSet(false, true)) {
+    if (machine.move(Trigger.END) != null) {
       final List<DatObject> stuck;
       synchronized (this) {
         stuck = List.copyOf(objects);
@@ -742,6 +917,67 @@ final class IaImpl implements InterfaceAdapter {
   // What it is.
 
   @Override
+  public AdapterAttributes attributes() {
+    final DeviceLimits limits = device.limits();
+    return new AdapterAttributes(
+        name,
+        address(),
+        limits.maxQp(),
+        maxDtos(),
+        limits.maxSge(),
+        limits.maxReadsIn(),
+        limits.maxReadsOut(),
+        runtime.capacity(),
+        maxEvdLength(),
+        limits.maxMr(),
+        limits.maxPd(),
+        limits.maxMessageBytes(),
+        limits.maxSrq(),
+        maxSrqReceives(),
+        limits.maxSrq() == 0 ? 0 : limits.maxSrqSge(),
+        limits.connectPrivateData(),
+        limits.acceptPrivateData(),
+        limits.rejectPrivateData());
+  }
+
+  private int maxDtos() {
+    return device.limits().maxQpWr() - WorkQueue.MARKERS;
+  }
+
+  private int maxEvdLength() {
+    return Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
+  }
+
+  private int maxSrqReceives() {
+    final DeviceLimits limits = device.limits();
+    return limits.maxSrq() == 0 ? 0 : Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+  }
+
+  @Override
+  public ProviderAttributes providerAttributes() {
+    return new ProviderAttributes(
+        runtime.providerName(),
+        true,
+        ProviderAttributes.EpCreator.NEVER,
+        CompletionFlags.SUPPRESS | CompletionFlags.SOLICITED_WAIT | CompletionFlags.BARRIER_FENCE,
+        UpcallPolicy.MANY,
+        true,
+        device.limits().maxSrq() > 0,
+        true,
+        false,
+        showsExactPrivateData());
+  }
+
+  private boolean showsExactPrivateData() {
+    return device.declaration().privateData() == PrivateDataLength.EXACT;
+  }
+
+  /** Whether private data that the device shows is as long as what the peer gave. */
+  boolean isExact(final ByteBuffer privateData) {
+    return !privateData.hasRemaining() || showsExactPrivateData();
+  }
+
+  @Override
   public InetAddress address() {
     return device.address();
   }
@@ -778,7 +1014,7 @@ final class IaImpl implements InterfaceAdapter {
         count(LmrImpl.class),
         count(SrqImpl.class),
         count(EndpointImpl.class),
-        count(PspImpl.class),
+        count(SpImpl.class),
         count(CrImpl.class));
   }
 
@@ -788,6 +1024,11 @@ final class IaImpl implements InterfaceAdapter {
 
   boolean isOwnAsyncEvd(final EvdImpl evd) {
     return evd == ownAsyncEvd;
+  }
+
+  @Override
+  IaImpl ia() {
+    return this;
   }
 
   Device device() {
@@ -804,15 +1045,5 @@ final class IaImpl implements InterfaceAdapter {
 
   EndpointTable endpoints() {
     return endpoints;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

@@ -1,9 +1,12 @@
 package org.jdapl.evd;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +35,8 @@ import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The dispatcher over a provider of one's own choice, for embedding and for tests; most programs
@@ -50,6 +55,8 @@ import org.jdapl.verbs.VerbsProvider;
  * }</pre>
  */
 public final class Jdapl implements AutoCloseable {
+
+  private static final Logger LOGGER = LoggerFactory.getLogger(Jdapl.class);
 
   private static final AtomicInteger RUNTIMES = new AtomicInteger();
   private static final AtomicInteger DISPATCHERS = new AtomicInteger();
@@ -188,7 +195,7 @@ public final class Jdapl implements AutoCloseable {
    * @throws DatException PROVIDER_NOT_FOUND (NAME_NOT_REGISTERED) if there is none of that name.
    */
   public static Builder with(final String provider) {
-    for (final VerbsProvider found : ServiceLoader.load(VerbsProvider.class)) {
+    for (final VerbsProvider found : found()) {
       if (found.name().equals(provider)) {
         return with(found);
       }
@@ -196,15 +203,31 @@ public final class Jdapl implements AutoCloseable {
     throw new DatException(
         ReturnType.PROVIDER_NOT_FOUND,
         ReturnSubtype.NAME_NOT_REGISTERED,
-        "no interface adapter is named '" + provider + "'; there are " + providers());
+        "no provider on the class or module path is named '"
+            + provider
+            + "'; there are "
+            + providers());
   }
 
   /** The names of all providers, sorted. */
   static List<String> providers() {
-    return ServiceLoader.load(VerbsProvider.class).stream()
-        .map(provider -> provider.get().name())
-        .sorted()
-        .toList();
+    return found().stream().map(VerbsProvider::name).distinct().sorted().toList();
+  }
+
+  /** All providers but those that cannot be loaded, which keep nobody from using the others. */
+  private static List<VerbsProvider> found() {
+    final List<VerbsProvider> found = new ArrayList<>();
+    final Iterator<VerbsProvider> all = ServiceLoader.load(VerbsProvider.class).iterator();
+    while (true) {
+      try {
+        if (!all.hasNext()) {
+          return found;
+        }
+        found.add(all.next());
+      } catch (final ServiceConfigurationError e) { // the iterator goes on behind it
+        LOGGER.warn("a provider cannot be loaded, and is left out: {}", e.getMessage(), e);
+      }
+    }
   }
 
   /** Describes a runtime. Confined to one thread. */
@@ -442,6 +465,15 @@ public final class Jdapl implements AutoCloseable {
 
   boolean isByHand() {
     return byHand;
+  }
+
+  String providerName() {
+    return provider.name();
+  }
+
+  /** How many EVDs may be open at once. */
+  int capacity() {
+    return capacity;
   }
 
   /** How many are open. */

@@ -69,6 +69,7 @@ final class LeakDetector {
             Dat.class.getName(),
             InterfaceAdapter.class.getName(),
             EvdRuntime.class.getName(),
+            Registry.class.getName(),
             Jdapl.class.getName(),
             Jdapl.Builder.class.getName(),
             IaImpl.class.getName(),

@@ -1,20 +1,22 @@
 package org.jdapl.evd;
 
 import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.VerbsException;
 
 /** A local memory region over a memory region of the provider. */
-final class LmrImpl implements Lmr {
+final class LmrImpl extends ObjectBase implements Lmr {
 
-  private final String name;
   private final PzImpl pz;
   private final ByteBuffer buffer;
   private final Set<Privilege> privileges;
@@ -29,10 +31,10 @@ final class LmrImpl implements Lmr {
       final PzImpl pz,
       final ByteBuffer buffer,
       final Set<Privilege> privileges) {
-    this.name = name;
+    super(HandleType.LMR, name);
     this.pz = pz;
     this.buffer = buffer.duplicate().order(buffer.order());
-    this.privileges = privileges;
+    this.privileges = Collections.unmodifiableSet(privileges);
   }
 
   void open(final MemoryRegion region) {
@@ -85,6 +87,21 @@ final class LmrImpl implements Lmr {
               + " bytes of "
               + name);
     }
+  }
+
+  @Override
+  IaImpl ia() {
+    return pz.ia();
+  }
+
+  @Override
+  public ProtectionZone pz() {
+    return pz;
+  }
+
+  @Override
+  public Set<Privilege> privileges() {
+    return privileges;
   }
 
   @Override
@@ -159,11 +176,6 @@ final class LmrImpl implements Lmr {
       pz.removeUser(this);
       pz.ia().remove(this);
     }
-  }
-
-  @Override
-  public String name() {
-    return name;
   }
 
   @Override

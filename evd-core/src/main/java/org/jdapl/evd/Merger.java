@@ -218,7 +218,7 @@ final class Merger {
 
   private boolean isMarker(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     final int slot = endpoint == null ? -1 : endpoint.queue(wrId).slotOf(wrId);
     return slot >= 0 && endpoint.queue(wrId).isMarker(slot);
   }
@@ -226,7 +226,7 @@ final class Merger {
   /** Whether a completion will make no event. */
   private boolean isSilent(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       return true;
     }
@@ -245,7 +245,7 @@ final class Merger {
    */
   private boolean pass(final int entry) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       drop(stash.pop(stash.ready));
       return true;
@@ -289,7 +289,7 @@ final class Merger {
           return true;
         }
       } else if (polled instanceof RequestEvent event) {
-        to.set(event, evd, event.impl().psp());
+        to.set(event, evd, event.from());
         return true;
       } else {
         final SoftwareView view = to.software();
@@ -301,7 +301,7 @@ final class Merger {
   }
 
   private boolean handOut(final ConnectionEventImpl event, final Handout to) {
-    final EndpointImpl endpoint = event.impl();
+    final Incarnation endpoint = event.incarnation();
     if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
       if (!endpoint.connection().handOutEstablished()) {
         return false;
@@ -310,7 +310,7 @@ final class Merger {
     } else if (!endpoint.connection().handOutEnd(event)) {
       return false;
     }
-    to.set(endpoint.connection().revised(event), evd, endpoint);
+    to.set(endpoint.connection().revised(event), evd, endpoint.endpoint());
     return true;
   }
 
@@ -351,7 +351,7 @@ final class Merger {
 
   private boolean handOut(final int entry, final Handout to) {
     final long wrId = stash.wrId(entry);
-    final EndpointImpl endpoint = endpoints.find(wrId, stash.qpNumber(entry));
+    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
       return drop(entry);
     }
@@ -398,7 +398,7 @@ final class Merger {
   }
 
   private void handOut(
-      final EndpointImpl endpoint,
+      final Incarnation endpoint,
       final WorkQueue queue,
       final int slot,
       final int entry,
@@ -417,7 +417,7 @@ final class Merger {
         success ? 0 : stash.vendorError(entry));
     queue.complete(slot);
     stash.release(entry);
-    to.set(view, evd, endpoint);
+    to.set(view, evd, endpoint.endpoint());
   }
 
   private long transferred(
@@ -439,7 +439,7 @@ final class Merger {
   }
 
   /** A successful completion came before ESTABLISHED was handed out. */
-  private boolean establish(final EndpointImpl endpoint, final int entry, final Handout to) {
+  private boolean establish(final Incarnation endpoint, final int entry, final Handout to) {
     final ConnectionEventImpl event = endpoint.connection().establishEarly();
     if (event == null) {
       stash.append(endpoint.connection().heldBack(), entry);
@@ -447,17 +447,17 @@ final class Merger {
     }
     stash.prepend(stash.ready, entry);
     stash.prependAll(endpoint.connection().heldBack()); // those came before it
-    to.set(event, evd, endpoint);
+    to.set(event, evd, endpoint.endpoint());
     return true;
   }
 
   /** Hands out the event that ends the connection, if it waits and the gate is open now. */
-  private boolean end(final EndpointImpl endpoint, final Handout to) {
+  private boolean end(final Incarnation endpoint, final Handout to) {
     final ConnectionEventImpl event = endpoint.connection().releaseEnd(evd);
     if (event == null) {
       return false;
     }
-    to.set(endpoint.connection().revised(event), evd, endpoint);
+    to.set(endpoint.connection().revised(event), evd, endpoint.endpoint());
     return true;
   }
 
@@ -496,7 +496,7 @@ final class Merger {
   /**
    * Puts the completions of an endpoint, those in the completion queues included, into its report.
    */
-  void sweep(final EndpointImpl endpoint) {
+  void sweep(final Incarnation endpoint) {
     collect();
     if (endpoint.connection().isOf(evd)) {
       unhold(endpoint.connection());

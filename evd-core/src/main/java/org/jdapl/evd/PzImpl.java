@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
@@ -21,9 +22,8 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.VerbsException;
 
 /** A protection zone over a protection domain. */
-final class PzImpl implements ProtectionZone {
+final class PzImpl extends ObjectBase implements ProtectionZone {
 
-  private final String name;
   private final IaImpl ia;
   private final ProtectionDomain pd;
 
@@ -32,7 +32,7 @@ final class PzImpl implements ProtectionZone {
   private boolean closed;
 
   PzImpl(final String name, final IaImpl ia, final ProtectionDomain pd) {
-    this.name = name;
+    super(HandleType.PZ, name);
     this.ia = ia;
     this.pd = pd;
   }
@@ -50,6 +50,10 @@ final class PzImpl implements ProtectionZone {
     }
     final EnumSet<Privilege> rights = EnumSet.noneOf(Privilege.class);
     final EnumSet<Access> access = EnumSet.noneOf(Access.class);
+    if (privileges == null || Arrays.asList(privileges).contains(null)) {
+      throw Misuse.argument(
+          2, name + ".createLmr: privileges " + Arrays.toString(privileges) + "; none is null");
+    }
     for (final Privilege privilege : privileges) {
       rights.add(privilege);
       switch (privilege) {
@@ -62,7 +66,11 @@ final class PzImpl implements ProtectionZone {
         }
       }
     }
-    return ia.create("createLmr", () -> newLmr(buffer, rights, access));
+    if (buffer.isReadOnly() && access.contains(Access.LOCAL_WRITE)) {
+      throw Misuse.argument(
+          1, name + ".createLmr: " + buffer + " is read-only, and " + rights + " would be written");
+    }
+    return ia.create(name + ".createLmr", () -> newLmr(buffer, rights, access));
   }
 
   private LmrImpl newLmr(
@@ -136,7 +144,7 @@ final class PzImpl implements ProtectionZone {
   /** Who of this zone has an open request that uses a region, or null. */
   DatObject userOf(final LmrImpl lmr) {
     for (final DatObject user : users()) {
-      if ((user instanceof EndpointImpl endpoint && endpoint.uses(lmr))
+      if ((user instanceof EndpointImpl endpoint && endpoint.now().uses(lmr))
           || (user instanceof SrqImpl srq && srq.uses(lmr))) {
         return user;
       }
@@ -147,7 +155,7 @@ final class PzImpl implements ProtectionZone {
   /** Checks that no queue pair of this zone moves data. */
   void checkStopped(final String call) {
     for (final DatObject user : users()) {
-      if (user instanceof EndpointImpl endpoint && !endpoint.drain().isStopped()) {
+      if (user instanceof EndpointImpl endpoint && !endpoint.now().drain().isStopped()) {
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_LMR_IN_USE,
             call + ": the queue pair of " + user + " could not be stopped yet");
@@ -197,17 +205,8 @@ final class PzImpl implements ProtectionZone {
     return pd;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

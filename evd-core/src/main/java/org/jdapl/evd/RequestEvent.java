@@ -4,24 +4,24 @@ import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
-import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.ServicePoint;
 
 /** A connection request that arrived. */
 final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
 
-  private final PspImpl psp;
+  private final SpImpl servicePoint;
   private final CrImpl request;
 
-  RequestEvent(final PspImpl psp, final CrImpl request) {
-    super(EventStream.CONNECTION_REQUEST, psp);
-    this.psp = psp;
+  RequestEvent(final SpImpl servicePoint, final CrImpl request) {
+    super(EventStream.CONNECTION_REQUEST, servicePoint);
+    this.servicePoint = servicePoint;
     this.request = request;
   }
 
   @Override
-  public PublicServicePoint servicePoint() {
+  public ServicePoint servicePoint() {
     assert isLive();
-    return psp;
+    return servicePoint;
   }
 
   @Override
@@ -37,7 +37,7 @@ final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
 
   @Override
   public ConnectionRequestEvent copy() {
-    return copied(new RequestEvent(psp, request));
+    return copied(new RequestEvent(servicePoint, request));
   }
 
   @Override

@@ -24,7 +24,7 @@ final class SharedReceives extends WorkQueue {
   /** In a slot: it is the shared queue's. */
   private static final int SHARED = 1 << 30;
 
-  private final EndpointImpl endpoint;
+  private final Incarnation endpoint;
   private final EvdImpl evd;
   private final SrqImpl srq;
 
@@ -36,8 +36,7 @@ final class SharedReceives extends WorkQueue {
   private Duration retry = FIRST_RETRY;
   private long passed;
 
-  SharedReceives(
-      final EndpointImpl endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
+  SharedReceives(final Incarnation endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
     super(false, evd.counters(), tag, 0, 1);
     this.endpoint = endpoint;
     this.evd = evd;

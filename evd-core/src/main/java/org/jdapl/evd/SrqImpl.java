@@ -6,10 +6,10 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
@@ -27,7 +27,7 @@ import org.jdapl.verbs.VerbsException;
  * handed out. The id of a work request is the queue's tag, and of its slot the index and the low
  * bits of the number of posts to it, so that a late completion finds no newer receive.
  */
-final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.Owner {
+final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTable.Owner {
 
   private static final int INDEX_BITS = 16;
   private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
@@ -64,7 +64,6 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     }
   }
 
-  private final String name;
   private final IaImpl ia;
   private final PzImpl pz;
   private final int iov;
@@ -77,20 +76,21 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
   // Posters, under the guard.
+  private final Guard guard = new Guard();
   private Slot free;
   private final Segments single = new Segments(1);
   private final RecvRequest request;
 
-  /** Whether the low watermark is still to be told of. */
-  private final AtomicBoolean armed = new AtomicBoolean();
+  /** The low watermark that is still to be told of; 0 for none. */
+  private final AtomicInteger watermark = new AtomicInteger();
 
   // Under the monitor of this object.
   private final Set<EndpointImpl> users = new LinkedHashSet<>();
   private final Map<EvdImpl, Room> rooms = new HashMap<>();
-  private final Map<Integer, EndpointImpl> numbers = new HashMap<>();
+  private final Map<Integer, Incarnation> numbers = new HashMap<>();
 
   /** What {@link #numbers} has, to be read in turns: hashed by number, never full. */
-  private volatile EndpointImpl[] byNumber = new EndpointImpl[1];
+  private volatile Incarnation[] byNumber = new Incarnation[1];
 
   private volatile boolean closed;
 
@@ -101,7 +101,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       final int maxReceives,
       final int iov,
       final long tag) {
-    this.name = name;
+    super(HandleType.SRQ, name);
     this.ia = ia;
     this.pz = pz;
     this.iov = iov;
@@ -137,11 +137,13 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     return tag;
   }
 
+  @Override
   IaImpl ia() {
     return ia;
   }
 
-  PzImpl pz() {
+  @Override
+  public PzImpl pz() {
     return pz;
   }
 
@@ -173,7 +175,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       final Segments segments,
       final long cookie,
       final Object context) {
-    lock();
+    guard.lock();
     try {
       checkOpen("postReceive");
       final Slot slot = firstFree();
@@ -188,7 +190,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
     } finally {
-      unlock();
+      guard.unlock();
     }
   }
 
@@ -227,7 +229,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
 
   /** Whether an open receive uses a region. From any thread. */
   boolean uses(final LmrImpl lmr) {
-    lock();
+    guard.lock();
     try {
       for (final Slot slot : slots) {
         for (final LmrImpl used : slot.lmrs) {
@@ -238,7 +240,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       }
       return false;
     } finally {
-      unlock();
+      guard.unlock();
     }
   }
 
@@ -285,10 +287,10 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   }
 
   /** The endpoint whose queue pair has a number, or null. */
-  EndpointImpl endpointOf(final int number) {
-    final EndpointImpl[] table = byNumber;
+  Incarnation endpointOf(final int number) {
+    final Incarnation[] table = byNumber;
     final int mask = table.length - 1;
-    EndpointImpl endpoint;
+    Incarnation endpoint;
     for (int i = number & mask; (endpoint = table[i]) != null; i = (i + 1) & mask) {
       if (endpoint.qpNumber() == number) {
         return endpoint;
@@ -307,6 +309,10 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
 
   synchronized void removeUser(final EndpointImpl endpoint) {
     users.remove(endpoint);
+  }
+
+  /** Nothing is left of the queue pair of an endpoint. */
+  synchronized void removeNumber(final Incarnation endpoint) {
     if (numbers.remove(endpoint.qpNumber(), endpoint)) {
       publishNumbers();
     }
@@ -318,7 +324,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
    * @return false if completions of another endpoint's queue pair with that number may be left: its
    *     close is not complete.
    */
-  synchronized boolean addNumber(final EndpointImpl endpoint, final int number) {
+  synchronized boolean addNumber(final Incarnation endpoint, final int number) {
     final boolean added = numbers.putIfAbsent(number, endpoint) == null;
     if (added) {
       endpoint.qpNumber(number);
@@ -328,7 +334,7 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   }
 
   private void publishNumbers() {
-    final EndpointImpl[] table = new EndpointImpl[Integer.highestOneBit(numbers.size() + 1) << 2];
+    final Incarnation[] table = new Incarnation[Integer.highestOneBit(numbers.size() + 1) << 2];
     final int mask = table.length - 1;
     numbers.forEach(
         (number, endpoint) -> {
@@ -399,11 +405,11 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
           1, name + ".lowWatermark: " + receives + " is not within 0.." + slots.length);
     }
     checkOpen("lowWatermark");
-    armed.set(receives > 0);
+    watermark.set(receives);
     try {
       queue.armLimit(receives);
     } catch (final VerbsException e) {
-      armed.set(false);
+      watermark.set(0);
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
     }
@@ -412,9 +418,14 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
     }
   }
 
+  @Override
+  public int lowWatermark() {
+    return watermark.get();
+  }
+
   /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
   void onLowWatermark() {
-    if (armed.getAndSet(false)) {
+    if (watermark.getAndSet(0) > 0) {
       ia.report(
           asyncSlot,
           AsyncEvent.Kind.SRQ_LOW_WATERMARK,
@@ -446,8 +457,8 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
       }
       closed = true;
     }
-    lock(); // a post that found it open is over
-    unlock();
+    guard.lock(); // a post that found it open is over
+    guard.unlock();
     asyncSlot.withdraw(new ArrayList<>());
     try {
       queue.close();
@@ -470,6 +481,11 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   // What it is.
 
   @Override
+  public int maxIov() {
+    return iov;
+  }
+
+  @Override
   public int maxReceives() {
     return slots.length;
   }
@@ -477,15 +493,5 @@ final class SrqImpl extends Guard implements SharedReceiveQueue, EndpointTable.O
   @Override
   public int openReceives() {
     return open.get();
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public String toString() {
-    return name;
   }
 }

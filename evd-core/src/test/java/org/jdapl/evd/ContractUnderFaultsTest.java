@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.util.stream.Stream;
 import org.jdapl.hooks.FaultPlan;
 import org.jdapl.tck.Bench;
+import org.jdapl.tck.ConnectionContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.MergeContract;
 import org.jdapl.tck.TeardownContract;
@@ -83,6 +84,18 @@ class ContractUnderFaultsTest {
   @ParameterizedClass
   @MethodSource(ALL_PLANS)
   class Merging extends MergeContract {
+    @Parameter Faulty faulty;
+
+    @Override
+    protected Bench bench() {
+      return faulty.open();
+    }
+  }
+
+  @Nested
+  @ParameterizedClass
+  @MethodSource(ALL_PLANS)
+  class Connections extends ConnectionContract {
     @Parameter Faulty faulty;
 
     @Override

@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -10,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -20,6 +23,7 @@ import org.jdapl.dat.Cno;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
+import org.jdapl.dat.Dat;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
@@ -39,7 +43,9 @@ import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.Segments;
 import org.jdapl.tck.Bench;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bugs that DAPL had, each as the scenario that showed it, over the models it may depend on. */
@@ -439,6 +445,67 @@ class DatScenarioTest {
       assertThat(ends.get(2).kind()).isEqualTo(ConnectionEvent.Kind.PEER_REJECTED);
       assertThat(prefix(ends.get(2).privateData(), refusal.length)).isEqualTo(refusal);
     }
+  }
+
+  // The end of the JVM, which closed twice, or beside a thread that was gone, and hung.
+
+  /** A connected consumer that leaves it to shutdown hooks to close, each of them twice. */
+  static final class Leaving {
+
+    private static final Duration BOUND = Duration.ofSeconds(2);
+
+    private Leaving() {}
+
+    /** Ends in an upcall or in the main thread. */
+    public static void main(final String[] where) throws InterruptedException {
+      final InterfaceAdapter ia = Dat.open("sim");
+      final Evd evd =
+          ia.createEvd(64, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST, EventStream.DTO);
+      final ProtectionZone pz = ia.createPz();
+      final Endpoint active = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      final Endpoint passive = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      final PublicServicePoint psp = ia.createPsp(1, evd);
+      final CountDownLatch connected = new CountDownLatch(1);
+      for (final String name : List.of("one", "two")) {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(ia, name)));
+      }
+      evd.upcall(
+          new EventHandler() {
+            @Override
+            public void onRequest(final ConnectionRequestEvent event) {
+              event.request().accept(passive, null);
+            }
+
+            @Override
+            public void onConnection(final ConnectionEvent event) {
+              if (where[0].equals("in an upcall")) {
+                System.exit(0);
+              }
+              connected.countDown();
+            }
+          });
+      active.connect(ia.address(), psp.connQual(), LONG, null);
+      connected.await();
+      System.exit(0);
+    }
+
+    private static void close(final InterfaceAdapter ia, final String name) {
+      ia.closeAbruptly(BOUND);
+      ia.closeAbruptly(BOUND);
+      ia.close();
+      System.out.println(name + " closed, " + ia.statistics().open());
+    }
+  }
+
+  /** What an upcall that never returns may still use is left. */
+  @ParameterizedTest
+  @CsvSource({"in the main thread, open: nothing", "in an upcall, open: "})
+  @Timeout(value = 60, unit = TimeUnit.SECONDS)
+  void shouldCloseInShutdownHooksTwiceOverAndLetTheJvmEnd(final String where, final String left)
+      throws IOException {
+    assertThat(OwnJvm.run(Leaving.class, List.of(), Map.of(), where))
+        .containsOnlyOnce("one closed, " + left)
+        .containsOnlyOnce("two closed, " + left);
   }
 
   private static void await(final Bench bench, final BooleanSupplier condition, final String what) {

@@ -8,6 +8,7 @@ import org.jdapl.verbs.ArmedAfterHint;
 import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
 
@@ -472,7 +473,8 @@ final class EvdModel implements StateWalk.Model {
             NotificationConcurrency.CONCURRENT,
             false,
             SolicitedSupport.UNSUPPORTED,
-            LastWqe.UNKNOWN);
+            LastWqe.UNKNOWN,
+            PrivateDataLength.UNKNOWN);
     paces = setup.hint() == Hint.LYING;
     final long many = setup.policy() & EvdState.LIMIT;
     limit = many == 0 ? 1 : (int) (many >>> EvdState.LIMIT_SHIFT);

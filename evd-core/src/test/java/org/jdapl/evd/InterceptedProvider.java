@@ -5,8 +5,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -56,6 +59,12 @@ final class InterceptedProvider implements VerbsProvider, Device {
   /** Whether notifications wait for {@link #release}. */
   volatile boolean holdsNotifications;
 
+  /** Whether requests are done only when a test says so. */
+  volatile boolean holdsSends;
+
+  /** The statuses of the requests that were rejected. */
+  final List<Integer> rejections = new CopyOnWriteArrayList<>();
+
   /** To be set before it is opened. */
   volatile int maxCqe = SIZE;
 
@@ -67,6 +76,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
   private final AtomicInteger objects = new AtomicInteger();
   private volatile CmHandler cmHandler;
   private volatile CmListenHandler listenHandler;
+  private final Map<Long, CmListenHandler> listeners = new ConcurrentHashMap<>();
   private volatile AsyncHandler asyncHandler;
 
   InterceptedProvider() {
@@ -81,10 +91,35 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
   /** Something happens to the connection that was asked for or accepted last. */
   void tell(final CmEventType type, final int status) {
-    cmHandler.onCmEvent(id, type, status, ByteBuffer.allocate(0));
+    tell(type, status, new byte[0]);
   }
 
-  /** A peer asks for a connection. */
+  /** It happens with private data. */
+  void tell(final CmEventType type, final int status, final byte[] privateData) {
+    cmHandler.onCmEvent(id, type, status, ByteBuffer.wrap(privateData));
+  }
+
+  /** Whether something can happen to a connection: one was asked for or accepted. */
+  boolean hasConnection() {
+    return cmHandler != null;
+  }
+
+  /** From now on it does not tell of the connections of before. */
+  void forgetConnections() {
+    cmHandler = null;
+  }
+
+  /** Whether somebody listens at a service. */
+  boolean isListening(final long service) {
+    return listeners.containsKey(service);
+  }
+
+  /** A peer asks for a connection at a service. */
+  void ask(final long service) {
+    listeners.get(service).onRequest(new Request());
+  }
+
+  /** A peer asks for a connection where the last service point was created, closed or not. */
   void ask() {
     listenHandler.onRequest(new Request());
   }
@@ -102,6 +137,21 @@ final class InterceptedProvider implements VerbsProvider, Device {
   /** All receives of a queue pair are flushed, as if it had left for the error state. */
   void flush(final int qp) {
     qps.get(qp).enterError();
+  }
+
+  /** The requests of a queue pair that were held are done. */
+  void done(final int qp, final WcStatus status) {
+    qps.get(qp).done(status);
+  }
+
+  /** Whether a queue pair has requests that are held. */
+  boolean isHolding(final int qp) {
+    return !qps.get(qp).sends.isEmpty();
+  }
+
+  /** Whether a queue pair has a receive for a message. */
+  boolean canReceive(final int qp) {
+    return !qps.get(qp).receives.isEmpty();
   }
 
   /** The oldest receive of a queue pair gets its message. */
@@ -204,8 +254,9 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
+    listenHandler = handler; // requests may come before the call returns
     call("listen");
-    listenHandler = handler;
+    listeners.put(service, handler);
     return new Listener(service);
   }
 
@@ -261,6 +312,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
     @Override
     public void close() {
       call("close_listener");
+      listeners.remove(service);
     }
   }
 
@@ -284,6 +336,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
     @Override
     public void reject(final int status, final ByteBuffer data) {
+      rejections.add(status);
       call("reject");
     }
   }
@@ -420,6 +473,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
     private final Cq recvCq;
     private final int number;
     private final Queue<Long> receives = new ArrayDeque<>();
+    private final Queue<Long> sends = new ArrayDeque<>();
     private boolean error;
 
     private Qp(final Cq sendCq, final Cq recvCq, final int number) {
@@ -432,8 +486,20 @@ final class InterceptedProvider implements VerbsProvider, Device {
       lock.lock();
       try {
         error = true;
+        done(WcStatus.WR_FLUSH_ERR);
         while (!receives.isEmpty()) {
           recvCq.add(receives.remove(), WcStatus.WR_FLUSH_ERR);
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private void done(final WcStatus status) {
+      lock.lock();
+      try {
+        while (!sends.isEmpty()) {
+          sendCq.add(sends.remove(), status);
         }
       } finally {
         lock.unlock();
@@ -459,6 +525,10 @@ final class InterceptedProvider implements VerbsProvider, Device {
       call("post_send");
       lock.lock();
       try {
+        if (holdsSends && !error) {
+          sends.add(request.wrId);
+          return 0;
+        }
         sendCq.add(request.wrId, error ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS);
         return 0;
       } finally {

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayOutputStream;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -268,23 +268,6 @@ class LeakDetectorTest {
   }
 
   private static String run(final String level) throws IOException {
-    final String classPath =
-        String.join(
-            File.pathSeparator,
-            "target/classes",
-            "target/test-classes",
-            System.getProperty("jdk.module.path", ""),
-            System.getProperty("java.class.path"));
-    final Process process =
-        new ProcessBuilder(
-                System.getProperty("java.home") + "/bin/java",
-                "-XX:+UseSerialGC",
-                "-cp",
-                classPath,
-                "-D" + Level.PROPERTY + "=" + level,
-                Forgetful.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    return new String(process.getInputStream().readAllBytes(), UTF_8);
+    return OwnJvm.run(Forgetful.class, List.of("-D" + Level.PROPERTY + "=" + level), Map.of());
   }
 }

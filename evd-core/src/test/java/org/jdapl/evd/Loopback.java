@@ -24,6 +24,7 @@ import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -56,7 +57,8 @@ final class Loopback implements VerbsProvider, Device {
           NotificationConcurrency.CONCURRENT,
           true,
           SolicitedSupport.UNSUPPORTED,
-          LastWqe.NEVER); // who would have to wait for one, on a clock that stands still
+          LastWqe.NEVER,
+          PrivateDataLength.EXACT); // who would have to wait for one, on a clock that stands still
   private final DeviceLimits limits =
       new DeviceLimits(
           SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, 16, 0, 1 << 30, 1, 1, 56, 196, 148);

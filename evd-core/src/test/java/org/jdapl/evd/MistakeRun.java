@@ -32,10 +32,15 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.WaitContractTest",
           "org.jdapl.evd.WaitThreadsContractTest",
           "org.jdapl.evd.MergeContractTest",
+          "org.jdapl.evd.ConnectionContractTest",
+          "org.jdapl.evd.StatesTest",
+          "org.jdapl.evd.CrossingCallsTest",
           "org.jdapl.evd.TeardownContractTest",
           "org.jdapl.evd.TeardownThreadsContractTest",
           "org.jdapl.evd.SharedReceiveContractTest",
           "org.jdapl.evd.ErrorContractTest",
+          "org.jdapl.evd.PrivateDataContractTest",
+          "org.jdapl.evd.PrivateDataTest",
           "org.jdapl.evd.ErrorHandlerTest",
           "org.jdapl.evd.ArmContractTest",
           "org.jdapl.evd.VerbsScenarioTest",
@@ -60,6 +65,8 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.TwoSidesTest",
           "org.jdapl.evd.LmrTest",
           "org.jdapl.evd.PostTest",
+          "org.jdapl.evd.DatConfTest",
+          "org.jdapl.evd.RegistryTest",
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;

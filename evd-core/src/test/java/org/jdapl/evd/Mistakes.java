@@ -18,10 +18,12 @@ final class Mistakes {
             merge(),
             arming(),
             teardown(),
+            states(),
             connections(),
             posts(),
             sharedReceives(),
-            errors())
+            errors(),
+            registry())
         .flatMap(mistakes -> mistakes);
   }
 
@@ -110,16 +112,16 @@ final class Mistakes {
         Mistake.of(
             "E06",
             "a request that found its EVD full is not reported",
-            "PspImpl.java",
-            "      ia.report(\n          evd.asyncSlot(),\n",
-            "      java.util.Objects.hash(\n          evd.asyncSlot(),\n"),
+            "SpImpl.java",
+            "    ia.report(\n        evd.asyncSlot(),\n",
+            "    java.util.Objects.hash(\n        evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
             "CrImpl.java",
-            "    psp.ia().remove(this);\n    try {\n      request.reject",
-            "    if (status == CmHandler.CONSUMER_REJECT) {\n      psp.ia().remove(this);\n    }\n"
-                + "    try {\n      request.reject"),
+            "final ByteBuffer data) {\n    ia.remove(this);\n",
+            "final ByteBuffer data) {\n    if (status == CmHandler.CONSUMER_REJECT) {\n"
+                + "      ia.remove(this);\n    }\n"),
         Mistake.of(
             "E07",
             "an object has more than one slot in the async EVD",
@@ -521,11 +523,13 @@ final class Mistakes {
             "M04",
             "each thing that ends a connection makes an event",
             "Connection.java",
-            "    if (machine.move(Trigger.END) != null) {\n      offerEnd(",
-            "    machine.move(Trigger.END);\n"
+            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
+                + "      final ConnectionEvent.Kind known",
+            "    EndpointState before = machine.move(Trigger.END);\n"
                 + "    if (!ended || kind != null) {\n"
                 + "      ended = false;\n"
-                + "      offerEnd("),
+                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                + "      final ConnectionEvent.Kind known"),
         Mistake.of(
             "M04",
             "a connection whose requests are flushed stands for ever",
@@ -719,7 +723,7 @@ final class Mistakes {
             "what is delivered during a close is in its report as well",
             "Merger.java",
             "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view,",
-            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "    if (endpoint.connection().state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "      queue.report().add(\n"
                 + "          new DrainReport.Request(\n"
                 + "              DrainReport.Queue.RECEIVE,\n"
@@ -750,7 +754,7 @@ final class Mistakes {
                 "")
             .with(
                 "EndpointImpl.java",
-                "    if (requests.isSealed()\n"
+                "    if (incarnation.requests().isSealed()\n"
                     + "        || (state != EndpointState.CONNECTED && state !="
                     + " EndpointState.DISCONNECTED)) {",
                 "    if (state == EndpointState.UNCONNECTED) {"),
@@ -904,8 +908,8 @@ final class Mistakes {
             "T10",
             "an endpoint that is closed stays counted",
             "EndpointImpl.java",
-            "    ia.remove(this);\n",
-            ""),
+            "    } else {\n      ia.remove(this);\n    }\n",
+            "    }\n"),
         Mistake.of(
             "T10",
             "an object that is closed stays in the list of those that are open",
@@ -934,16 +938,16 @@ final class Mistakes {
             "T11",
             "a region is closed though a request uses it",
             "PzImpl.java",
-            "endpoint.uses(lmr)",
-            "endpoint.uses(null)"),
+            "endpoint.now().uses(lmr)",
+            "endpoint.now().uses(null)"),
         Mistake.of(
             "T11",
             "the request of an endpoint that is being closed uses no region",
             "PzImpl.java",
-            "endpoint && endpoint.uses(lmr))",
+            "endpoint && endpoint.now().uses(lmr))",
             "endpoint\n"
                 + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
-                + "              && endpoint.uses(lmr))"),
+                + "              && endpoint.now().uses(lmr))"),
         Mistake.of(
             "T12",
             "a device that is lost stays open",
@@ -998,6 +1002,24 @@ final class Mistakes {
             "                status == CmHandler.CONSUMER_REJECT",
             "                status < 0"),
         Mistake.of(
+            "C03",
+            "private data may be a byte too long",
+            "PrivateData.java",
+            "    if (data.remaining() > limit) {",
+            "    if (data.remaining() > limit + 1) {"),
+        Mistake.of(
+            "C03",
+            "a length that is not known is said to be exact",
+            "IaImpl.java",
+            "    return !privateData.hasRemaining() || showsExactPrivateData();",
+            "    return true;"),
+        Mistake.of(
+            "C03",
+            "what a provider shows during a call is kept and not copied",
+            "PrivateData.java",
+            "    return ByteBuffer.allocate(shown.remaining()).put(shown.duplicate()).flip().asReadOnlyBuffer();",
+            "    return shown.asReadOnlyBuffer();"),
+        Mistake.of(
             "C04",
             "a graceful disconnect waits for its requests as long as they take",
             "Connection.java",
@@ -1007,7 +1029,7 @@ final class Mistakes {
             "C05",
             "the bounds of an endpoint are not asked for",
             "Connection.java",
-            "    return attributes.bounds();",
+            "    return endpoint.attributes().bounds();",
             "    return Bounds.defaults();"),
         Mistake.of(
             "C05",
@@ -1136,14 +1158,14 @@ final class Mistakes {
             "the number of a queue pair is forgotten before its completion queue was looked at",
             "EndpointDrain.java",
             "    if (endpoint.srq() == null) {",
-            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeUser(endpoint);\n    }\n"
+            "    if (endpoint.srq() != null) {\n      endpoint.srq().removeNumber(endpoint);\n    }\n"
                 + "    if (endpoint.srq() == null) {"),
         Mistake.of(
             "T13",
             "the low watermark is told of twice",
             "SrqImpl.java",
-            "    if (armed.getAndSet(false)) {",
-            "    if (armed.get()) {"),
+            "    if (watermark.getAndSet(0) > 0) {",
+            "    if (watermark.get() > 0) {"),
         Mistake.of(
             "T13",
             "a watermark that is reached already is told of only when the device says so",
@@ -1156,6 +1178,174 @@ final class Mistakes {
             "SrqImpl.java",
             "      checkOpen(\"postReceive\");\n",
             ""));
+  }
+
+  private static Stream<Mistake> states() {
+    return Stream.of(
+        Mistake.of(
+            "C01",
+            "a disconnected endpoint connects without a reset",
+            "EndpointStates.java",
+            "          .on(DISCONNECTED, Trigger.RESET, CLOSED)\n",
+            "          .on(DISCONNECTED, Trigger.RESET, CLOSED)\n"
+                + "          .on(DISCONNECTED, Trigger.CONNECT, ACTIVE_CONNECTION_PENDING)\n"),
+        Mistake.of(
+            "C01",
+            "a reserved service point goes on listening after its request",
+            "RspImpl.java",
+            "    if (offer(request)) {\n      ia().reaper().execute(this::withdraw);\n",
+            "    if (offer(request)) {\n      move(Trigger.UNTAKE);\n"),
+        Mistake.of(
+            "C01",
+            "a reserved service point whose EVD was full takes no request any more",
+            "RspImpl.java",
+            "    } else if (!move(Trigger.UNTAKE)) {",
+            "    } else if (state() == State.CLOSED) {"),
+        Mistake.of(
+            "C01",
+            "a rejected request leaves its endpoint where it was",
+            "Connection.java",
+            "        machine.move(Trigger.REJECT);\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "a second service point for an endpoint takes the place of the first",
+            "Connection.java",
+            "      legal = machine.move(Trigger.RESERVE) != null;\n      if (legal) {",
+            "      legal = machine.move(Trigger.RESERVE) != null;\n      if (servicePoint != null) {"),
+        Mistake.of(
+            "C01",
+            "a service point that was closed gives back the endpoint of another one",
+            "Connection.java",
+            "      if (reservedFor == servicePoint) {",
+            "      if (reservedFor != null) {"),
+        Mistake.of(
+            "C01",
+            "a request of somebody else takes an endpoint that waits for its own",
+            "EndpointStates.java",
+            "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n",
+            "          .on(PASSIVE_CONNECTION_PENDING, Trigger.REJECT, UNCONNECTED)\n"
+                + "          .on(PASSIVE_CONNECTION_PENDING, Trigger.ACCEPT, COMPLETION_PENDING)\n"),
+        Mistake.of(
+            "C01",
+            "a request that was handed off can be answered once more",
+            "CrImpl.java",
+            "    answer(Trigger.HANDOFF, \"handoff\");\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "a closed service point still takes what was under way",
+            "SpImpl.java",
+            "    if (state() == State.CLOSED) { // it was under way",
+            "    if (request == null) {"),
+        Mistake.of(
+            "C01",
+            "a reset does not begin anew",
+            "EndpointImpl.java",
+            "        now = fresh;\n",
+            ""),
+        Mistake.of(
+            "C01",
+            "open receives are lost by a change that needs another queue pair",
+            "EndpointImpl.java",
+            "      if (!last.receives().isIdle()) {",
+            "      if (parameters == null) {"),
+        Mistake.of(
+            "C01",
+            "a connection that stood is rejected afterwards",
+            "Connection.java",
+            "          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED\n",
+            "          kind == null\n"),
+        Mistake.of(
+            "T01",
+            "the close of a reserved endpoint leaves its service point",
+            "Connection.java",
+            "      later(servicePoint::withdraw);\n",
+            "      assert servicePoint != null;\n"),
+        Mistake.of(
+            "T01",
+            "the close of an endpoint leaves the request that waits for it",
+            "Connection.java",
+            "      later(request::close);\n",
+            "      assert request != null;\n"),
+        Mistake.of(
+                "T01",
+                "a close forgets the reset that is in progress",
+                "EndpointImpl.java",
+                "      beginUnlessClosed();\n      final Incarnation opening",
+                "      final Incarnation opening")
+            .with(
+                "EndpointImpl.java",
+                "            .thenCompose(nothing -> now.drain().start(bound));\n",
+                "            .thenCompose(nothing -> drained);\n")
+            .with(
+                "EndpointImpl.java",
+                "      before = closed && fresh != null ? fresh.connection().close() : null;\n",
+                "      before = null;\n"),
+        Mistake.of(
+            "T02",
+            "what a reset found open is in no report",
+            "EndpointImpl.java",
+            "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
+            "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
+        Mistake.of(
+            "T02",
+            "a reset reports at its bound what it does not know yet",
+            "EndpointImpl.java",
+            "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
+            "    return begun.done.thenCombine(last.drain().closed(), (nothing, report) -> report);"),
+        Mistake.of(
+                "M05",
+                "a reset begins anew before all of before is drained",
+                "EndpointImpl.java",
+                "    if (before == null) { // the one",
+                "    if (begun != null) { // the one")
+            .with(
+                "EndpointImpl.java",
+                "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
+                "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
+        Mistake.of(
+            "C01",
+            "a service point that got its request before its creation returned stays listed",
+            "IaImpl.java",
+            "    if (servicePoint.isDestroyed()) {",
+            "    if (servicePoint == null) {"),
+        Mistake.of(
+            "C01",
+            "a service point listens on though its endpoint was closed before its creation returned",
+            "SpImpl.java",
+            "    if (state() == State.CLOSED) { // meanwhile",
+            "    if (listener == null) { // meanwhile"),
+        Mistake.of(
+            "C01",
+            "a request is refused before its endpoint waits for another one",
+            "RspImpl.java",
+            "      waitForAnother();",
+            "      overflow(request);\n      waitForAnother();"),
+        Mistake.of(
+            "C01",
+            "a service point listens on for an endpoint that was closed while its request was lost",
+            "RspImpl.java",
+            "    if (!connection.requestLost()) {",
+            "    if (connection.requestLost() && connection == null) {"),
+        Mistake.of(
+            "C01",
+            "a request takes the endpoint of whatever service point has it",
+            "Connection.java",
+            "reservedFor == servicePoint && machine.move(Trigger.REQUEST) != null;",
+            "machine.move(Trigger.REQUEST) != null;"),
+        Mistake.of(
+            "C01",
+            "a request that is closed while its accept fails is never answered",
+            "CrImpl.java",
+            "      if (unwanted || (endpoint != null",
+            "      if ((endpoint != null"),
+        Mistake.of(
+            "T02",
+            "a close waits for a reset that does not begin any more",
+            "EndpointImpl.java",
+            "      pending = beginning ? renewal : null;",
+            "      pending = renewal;"));
   }
 
   private static Stream<Mistake> errors() {
@@ -1189,6 +1379,92 @@ final class Mistakes {
             "the provider's failure is not the cause",
             "Misuse.java",
             "message + \": \" + cause.getMessage(),\n        cause);",
-            "message);"));
+            "message);"),
+        Mistake.of(
+            "R03",
+            "an endpoint that the device has no room for keeps what it is made of",
+            "Incarnation.java",
+            "        ia.endpoints().free(tag);\n        release(ofReceives, ofRequests);",
+            "        ia.endpoints().free(tag);"),
+        Mistake.of(
+            "R03",
+            "a device without room is an internal error",
+            "Misuse.java",
+            "case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;",
+            "case VerbsException.ENOMEM -> ReturnType.INTERNAL_ERROR;"));
+  }
+
+  private static Stream<Mistake> registry() {
+    return Stream.of(
+        Mistake.of(
+            "P01",
+            "a provider that cannot be loaded ends the look for others",
+            "Jdapl.java",
+            "{ // the iterator goes on behind it\n",
+            "{\n        if (!found.isEmpty() || e != null) {\n          throw e;\n        }\n"),
+        Mistake.of(
+            "P01",
+            "a lower minor is taken for a higher one",
+            "Registry.java",
+            "info -> info.minor() >= minor",
+            "info -> info.minor() <= minor"),
+        Mistake.of(
+            "P01",
+            "a minor must be the one that is asked for, as in the C library",
+            "Registry.java",
+            "info -> info.minor() >= minor",
+            "info -> info.minor() == minor"),
+        Mistake.of(
+            "P01",
+            "thread safety is not looked at",
+            "Registry.java",
+            "info -> info.threadSafe() == threadSafe",
+            "info -> true"),
+        Mistake.of(
+            "P01",
+            "of several lines the last one is tried first",
+            "Registry.java",
+            "    for (final DatConf.Entry entry : found) {",
+            "    final List<DatConf.Entry> reversed = new ArrayList<>(found);\n"
+                + "    java.util.Collections.reverse(reversed);\n"
+                + "    for (final DatConf.Entry entry : reversed) {"),
+        Mistake.of(
+            "P01",
+            "of several lines the first one only is tried",
+            "Registry.java",
+            "        failures.add(e);",
+            "        throw e;"),
+        Mistake.of(
+            "P01",
+            "a line that is wrong takes the next one along",
+            "DatConf.java",
+            "      conf.add(file + \":\" + ++number, line);",
+            "      if (number < 0) {\n"
+                + "        number = 1 - number;\n"
+                + "        continue;\n"
+                + "      }\n"
+                + "      final int before = conf.unused.size();\n"
+                + "      conf.add(file + \":\" + ++number, line);\n"
+                + "      number = conf.unused.size() > before ? -number : number;"),
+        Mistake.of(
+            "P01",
+            "what is wrong in a file ends it, as in the C library",
+            "DatConf.java",
+            "      conf.add(file + \":\" + ++number, line);",
+            "      if (conf.unused.isEmpty()) {\n"
+                + "        conf.add(file + \":\" + ++number, line);\n"
+                + "      }"),
+        Mistake.of(
+            "P01",
+            "the provider gets no parameters",
+            "Registry.java",
+            ".parameters(entry.parameters())",
+            ""),
+        Mistake.of(
+            "S01",
+            "only what a file names is registered",
+            "Registry.java",
+            "    for (final String provider : Jdapl.providers()) {",
+            "    for (final String provider : List.<String>of()) {"));
   }
 }

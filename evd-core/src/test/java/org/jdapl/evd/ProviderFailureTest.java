@@ -3,7 +3,21 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DatObject;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ObjectCounts;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
@@ -57,6 +71,72 @@ class ProviderFailureTest {
 
     assertThat(refused).hasMessageContainingAll(bed.endpoint.name(), verb, "the test says no");
     assertThat(refused.getCause()).isInstanceOf(VerbsException.class);
+  }
+
+  /** A device that had no more room for queues crashed its consumers, each of which took some. */
+  @ParameterizedTest
+  @CsvSource({
+    "alloc_pd, dealloc_pd, RESOURCE_PROTECTION_DOMAIN",
+    "reg_mr, dereg_mr, RESOURCE_MEMORY_REGION",
+    "create_cq, destroy_cq, RESOURCE_TEVD",
+    "create_qp, destroy_qp, RESOURCE_TEP",
+    "listen, close_listener, NO_SUBTYPE"
+  })
+  void required_R03_aDeviceWithoutRoomIsInsufficientResourcesAndNothingIsLeft(
+      final String verb, final String opposite, final ReturnSubtype subtype) {
+    final InterceptedProvider provider = new InterceptedProvider();
+    final Map<String, Integer> calls = new HashMap<>();
+    provider.hook =
+        called -> {
+          if (called.equals(verb)
+              && calls.getOrDefault(verb, 0) - calls.getOrDefault(opposite, 0) == 3) {
+            throw new VerbsException(verb, "hooked", VerbsException.ENOMEM, "only 3");
+          }
+          calls.merge(called, 1, Integer::sum);
+        };
+    try (Jdapl jdapl = Jdapl.with(provider).clock(new HandClock()).byHand().start()) {
+      final InterfaceAdapter ia = jdapl.open();
+      final Deque<DatObject> opened = new ArrayDeque<>();
+      for (int round = 0; round < 2; round++) { // with what was given back, it is all there again
+        final DatException refused =
+            catchThrowableOfType(DatException.class, () -> openAsMuchAsThereIs(ia, opened));
+        assertThat(refused.type()).isEqualTo(ReturnType.INSUFFICIENT_RESOURCES);
+        assertThat(refused.subtype()).isEqualTo(subtype);
+        assertThat(refused).hasMessageContaining("only 3");
+        assertThat(opened).hasSizeBetween(15, 19);
+        while (!opened.isEmpty()) {
+          opened.pop().close();
+        }
+        assertThat(ia.statistics().open()).isEqualTo(new ObjectCounts(1, 0, 0, 0, 0, 0, 0, 0, 0));
+      }
+      ia.close();
+    }
+
+    for (final String[] pair :
+        new String[][] {
+          {"alloc_pd", "dealloc_pd"},
+          {"reg_mr", "dereg_mr"},
+          {"create_cq", "destroy_cq"},
+          {"create_qp", "destroy_qp"},
+          {"listen", "close_listener"}
+        }) {
+      assertThat(calls.get(pair[0])).as(pair[0]).isEqualTo(calls.get(pair[1])).isPositive();
+    }
+    assertThat(calls).containsEntry("close_device", 1);
+  }
+
+  private static void openAsMuchAsThereIs(
+      final InterfaceAdapter ia, final Deque<DatObject> opened) {
+    for (int service = 1; ; service++) {
+      final ProtectionZone pz = ia.createPz();
+      opened.push(pz);
+      opened.push(pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_READ));
+      final Evd evd =
+          ia.createEvd(32, EventStream.DTO, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST);
+      opened.push(evd);
+      opened.push(ia.createEndpoint(pz, evd, EndpointAttributes.defaults()));
+      opened.push(ia.createPsp(service, evd));
+    }
   }
 
   private static DatException failToOpen(final int errno) {

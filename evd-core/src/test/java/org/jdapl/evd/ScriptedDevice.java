@@ -33,6 +33,7 @@ import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -130,7 +131,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
           NotificationConcurrency.CONCURRENT,
           true,
           solicited,
-          LastWqe.NEVER);
+          LastWqe.NEVER,
+          PrivateDataLength.EXACT);
     }
   }
 
@@ -206,7 +208,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
             d.concurrency(),
             d.notifiesInsideVerbs(),
             d.solicited(),
-            declared);
+            declared,
+            d.privateData());
     return this;
   }
 

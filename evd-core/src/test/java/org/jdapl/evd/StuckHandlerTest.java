@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint.Disconnect;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Outcome;
@@ -98,6 +100,26 @@ class StuckHandlerTest {
 
     assertThat(closes).hasSize(1);
     assertThat(destroyed).as("when it returned").containsExactly("destroy_qp", "destroy_id");
+  }
+
+  @Test
+  void required_T02_aResetThatAHandlerKeepsFromItsEndReportsAllWhenItReturned() {
+    connected();
+    final List<CompletableFuture<DrainReport>> resets = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> {
+              bed.endpoint.disconnect(Disconnect.ABRUPT);
+              resets.add(bed.endpoint.resetAsync(BOUND).toCompletableFuture());
+            },
+            BOUND.plusMillis(600),
+            () -> assertThat(resets.get(0)).as("at its bound").isNotDone()));
+    bed.settle();
+
+    assertThat(resets).hasSize(1);
+    assertThat(resets.get(0)).as("when it returned").isCompleted();
+    assertThat(resets.get(0).join().complete()).isTrue();
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.UNCONNECTED);
   }
 
   @Test

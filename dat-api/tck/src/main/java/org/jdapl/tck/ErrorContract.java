@@ -262,7 +262,7 @@ public abstract class ErrorContract extends Contract {
         () -> side.adapter.createEndpoint(side.pz, both, both, side.evd, solicited));
     refused(
         ReturnType.INVALID_PARAMETER,
-        ReturnSubtype.INVALID_ARG5,
+        ReturnSubtype.INVALID_ARG3,
         "a flag that no receive has",
         () -> create(side, usual.withReceiveFlags(CompletionFlags.SUPPRESS)));
 
@@ -294,6 +294,18 @@ public abstract class ErrorContract extends Contract {
         ReturnSubtype.INVALID_HANDLE_EVD_CR,
         "an EVD of another adapter",
         () -> adapter.createPsp(connQual, pair.active.evd));
+    for (final long none : new long[] {0, -1, 65_536, 1L << 32}) {
+      refused(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG1,
+          "a PSP at " + none,
+          () -> adapter.createPsp(none, pair.passive.evd));
+      refused(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG1,
+          "an RSP at " + none,
+          () -> adapter.createRsp(none, pair.passive.endpoint, pair.passive.evd));
+    }
   }
 
   @Test
@@ -315,6 +327,13 @@ public abstract class ErrorContract extends Contract {
     final Endpoint endpoint = pair.active.endpoint;
     final ByteBuffer tooLong = ByteBuffer.allocate(1 << 20);
 
+    for (final long none : new long[] {0, -1, 65_536, 1L << 32}) {
+      refused(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG2,
+          "the qualifier " + none,
+          () -> endpoint.connect(pair.passive.adapter.address(), none, Pair.CONNECT, null));
+    }
     for (final Duration timeout : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
       refused(
           ReturnType.INVALID_PARAMETER,

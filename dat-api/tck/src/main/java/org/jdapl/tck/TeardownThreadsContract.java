@@ -10,10 +10,12 @@ import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnType;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +38,61 @@ public abstract class TeardownThreadsContract extends Contract {
       inParallel(endpoint::close, endpoint::close, pair.passive.endpoint::close);
 
       assertThat(endpoint.state()).as(why("closed")).isEqualTo(EndpointState.CLOSED);
+    }
+  }
+
+  @Test
+  void required_T01_closingWhileAnotherThreadResets() {
+    for (int round = 0; round < 5; round++) {
+      final Pair pair = Pair.connected(this);
+      final Side side = pair.active;
+      pair.passive.seen.answer(request -> request.reject(null));
+      side.receives(0, 8);
+      side.endpoint.disconnect(Disconnect.ABRUPT);
+      await(() -> side.endpoint.state() == EndpointState.DISCONNECTED, "the end of the connection");
+
+      inParallel(
+          () -> whileOpen(side.endpoint::reset), () -> whileOpen(pair::ask), side.endpoint::close);
+
+      assertThat(side.endpoint.state()).as(why("closed")).isEqualTo(EndpointState.CLOSED);
+      await(() -> side.adapter.statistics().open().endpoints() == 0, "no endpoint is left");
+      side.lmr.close();
+      side.pz.close();
+    }
+  }
+
+  @Test
+  void required_T01_closingAServicePointItsEndpointAndARequestAtOnce() {
+    for (int round = 0; round < 5; round++) {
+      final Pair pair = Pair.open(this);
+      final Side side = pair.passive;
+      side.seen.answer(request -> whileOpen(() -> request.accept(null, null)));
+      pair.active.enable();
+      side.enable();
+      final ReservedServicePoint rsp = side.adapter.createRsp(connQual(), side.endpoint, side.evd);
+
+      inParallel(
+          rsp::close,
+          side.endpoint::close,
+          () ->
+              pair.active.endpoint.connect(
+                  side.adapter.address(), rsp.connQual(), Pair.CONNECT, null));
+
+      await(pair.active::ended, "whatever it found, the peer is told");
+      await(() -> side.adapter.statistics().open().endpoints() == 0, "no endpoint is left");
+      await(() -> side.adapter.statistics().open().servicePoints() == 1, "the public one is left");
+      await(() -> side.adapter.statistics().open().connectionRequests() == 0, "no request is");
+    }
+  }
+
+  /** Something that may find that an endpoint is in another state by now, or closed. */
+  private void whileOpen(final Runnable call) {
+    try {
+      call.run();
+    } catch (final DatException e) {
+      assertThat(e.type())
+          .as(why("it came too late or too early: " + e))
+          .isIn(ReturnType.INVALID_STATE, ReturnType.INVALID_HANDLE);
     }
   }
 

@@ -9,8 +9,8 @@
  * <ul>
  *   <li>over any bench {@link org.jdapl.tck.EventContract}, {@link org.jdapl.tck.UpcallContract},
  *       {@link org.jdapl.tck.MergeContract}, {@link org.jdapl.tck.WaitContract}, {@link
- *       org.jdapl.tck.TeardownContract}, {@link org.jdapl.tck.ErrorContract} and {@link
- *       org.jdapl.tck.SharedReceiveContract};
+ *       org.jdapl.tck.ConnectionContract}, {@link org.jdapl.tck.TeardownContract}, {@link
+ *       org.jdapl.tck.ErrorContract} and {@link org.jdapl.tck.SharedReceiveContract};
  *   <li>on virtual time {@link org.jdapl.tck.UpcallVirtualContract};
  *   <li>with framework threads {@link org.jdapl.tck.EventThreadsContract}, {@link
  *       org.jdapl.tck.UpcallThreadsContract}, {@link org.jdapl.tck.WaitThreadsContract} and {@link

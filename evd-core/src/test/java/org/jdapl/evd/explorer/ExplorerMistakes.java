@@ -56,7 +56,7 @@ final class ExplorerMistakes {
             "a request is reported and delivered",
             "Merger.java",
             "    queue.complete(slot);\n    stash.release(entry);\n    to.set(view",
-            "    if (endpoint.state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "    if (endpoint.connection().state() == org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
                 + "    }\n"
                 + "    queue.complete(slot);\n"
@@ -77,7 +77,7 @@ final class ExplorerMistakes {
             "an entry of a shared receive queue is lost: the endpoint that took it was closed",
             "SharedReceives.java",
             "      srq.complete(slot ^ SHARED);\n",
-            "      if (endpoint.state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "      if (endpoint.connection().state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "        srq.complete(slot ^ SHARED);\n"
                 + "      }\n"),
         Mistake.of(
@@ -90,11 +90,13 @@ final class ExplorerMistakes {
             "M04",
             "DISCONNECTED comes twice",
             "Connection.java",
-            "    if (machine.move(Trigger.END) != null) {\n"
-                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));",
-            "    if (machine.move(Trigger.END) != null || ended) {\n"
+            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
+                + "      final ConnectionEvent.Kind known",
+            "    EndpointState before = machine.move(Trigger.END);\n"
+                + "    if (before != null || ended) {\n"
+                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
                 + "      ended = false;\n"
-                + "      offerEnd(new ConnectionEventImpl(endpoint, kind, privateData));"),
+                + "      final ConnectionEvent.Kind known"),
         Mistake.of(
             "W04",
             "a waiter is not woken",

@@ -6,7 +6,7 @@ import org.jdapl.verbs.VerbsException;
 
 /**
  * Which device to open: {@code device=NAME}, {@code port=NUMBER}, {@code address=IP}, any of them,
- * with spaces between.
+ * with spaces between; or, as in files of C, {@code NAME} or {@code NAME NUMBER}.
  *
  * @param device its name; null for any.
  * @param port its port; 0 for any.
@@ -18,18 +18,17 @@ record Parameters(String device, int port, InetAddress address) {
     String device = null;
     int port = 0;
     InetAddress address = null;
-    for (final String word : text.strip().split("\\s+", -1)) {
+    for (final String word : text.isBlank() ? new String[0] : text.strip().split("\\s+", -1)) {
       final int equals = word.indexOf('=');
       final String value = word.substring(equals + 1);
-      switch (word.substring(0, Math.max(0, equals))) {
+      final String implied = device == null ? "device" : port == 0 ? "port" : "";
+      switch (equals < 0 ? implied : word.substring(0, equals)) {
         case "device" -> device = value;
         case "port" -> port = port(value);
         case "address" -> address = address(value);
-        default -> {
-          if (!word.isEmpty()) {
-            throw invalid("'" + word + "'; expected device=NAME, port=NUMBER or address=IP");
-          }
-        }
+        default ->
+            throw invalid(
+                "'" + word + "'; expected device=NAME, port=NUMBER or address=IP, or NAME NUMBER");
       }
     }
     return new Parameters(device, port, address);

@@ -22,7 +22,8 @@ import org.jdapl.verbs.VerbsProvider;
  *
  * <p>A device is found by an IP address of this machine. The parameters of {@link #open} say which:
  * {@code device=NAME}, {@code port=NUMBER} and {@code address=IP}, any of them, with spaces
- * between. Without parameters it is the first address that belongs to a device, IPv4 before IPv6.
+ * between; {@code NAME NUMBER}, as C's files have it, is a device and its port. Without parameters
+ * it is the first address that belongs to a device, IPv4 before IPv6.
  */
 public final class RdmaCoreProvider implements VerbsProvider {
 

@@ -36,6 +36,7 @@ import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -63,7 +64,8 @@ final class RdmaDevice implements Device {
           NotificationConcurrency.SERIAL,
           false,
           SolicitedSupport.NO_ERRORS,
-          LastWqe.UNKNOWN);
+          LastWqe.UNKNOWN,
+          PrivateDataLength.PADDED);
 
   private static final int MAX_SERVICE = 0xFFFF;
   private static final int CQ_EVENTS = 64;

@@ -55,8 +55,8 @@
  * only that is promised by all; there is no hint, because ibv_req_notify_cq returns none; what a
  * second arm does is {@code UNKNOWN}, as drivers ignore, count or overwrite; {@code SOLICITED} does
  * {@code NO_ERRORS}, as some drivers do not count errors; the last-WQE event is {@code UNKNOWN}, as
- * some never send it. Notifications are {@code SERIAL} and never inside a verb, because one thread
- * awaits.
+ * some never send it. Private data is {@code PADDED}, for so it is over InfiniBand. Notifications
+ * are {@code SERIAL} and never inside a verb, because one thread awaits.
  *
  * <h2>What differs from the simulator</h2>
  *

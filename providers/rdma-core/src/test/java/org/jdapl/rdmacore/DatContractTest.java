@@ -1,10 +1,13 @@
 package org.jdapl.rdmacore;
 
 import org.jdapl.tck.Bench;
+import org.jdapl.tck.ConnectionContract;
 import org.jdapl.tck.ErrorContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.EventThreadsContract;
 import org.jdapl.tck.MergeContract;
+import org.jdapl.tck.PrivateDataContract;
+import org.jdapl.tck.QueryContract;
 import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
@@ -29,6 +32,14 @@ class DatContractTest {
   }
 
   @Nested
+  class Connections extends ConnectionContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
   class Errors extends ErrorContract {
     @Override
     protected Bench bench() {
@@ -38,6 +49,22 @@ class DatContractTest {
 
   @Nested
   class Merging extends MergeContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class SentAlong extends PrivateDataContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Queries extends QueryContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();

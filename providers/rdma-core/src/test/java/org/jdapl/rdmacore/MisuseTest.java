@@ -309,13 +309,16 @@ class MisuseTest extends Bed {
   @Test
   void shouldSayWhatAParameterShouldBe() {
     final RdmaCoreProvider provider = new RdmaCoreProvider();
-    for (final String wrong : new String[] {"port=x", "port=0", "name", "address=no such host"}) {
+    for (final String wrong :
+        new String[] {"port=x", "port=0", "name x", "name 1 2", "dev=x", "address=no such host"}) {
       assertThatThrownBy(() -> provider.open(wrong, channel))
           .isInstanceOf(VerbsException.class)
           .hasMessageContaining("expected");
     }
-    assertThatThrownBy(() -> provider.open("device=nosuch address=192.0.2.1", channel))
-        .hasMessageContaining("device nosuch", "fake0");
+    for (final String unknown : new String[] {"device=nosuch port=2", "nosuch 2"}) {
+      assertThatThrownBy(() -> provider.open(unknown + " address=192.0.2.1", channel))
+          .hasMessageContaining("device nosuch, port 2", "fake0");
+    }
     assertThatThrownBy(() -> provider.open("", null)).hasMessageContaining("createEventChannel()");
   }
 }

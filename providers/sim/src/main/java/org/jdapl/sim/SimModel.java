@@ -10,6 +10,7 @@ import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
@@ -270,7 +271,8 @@ public final class SimModel {
         concurrency,
         notifiesInsideVerbs,
         solicited,
-        lastWqe);
+        lastWqe,
+        PrivateDataLength.EXACT);
   }
 
   /**

@@ -11,6 +11,7 @@ import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.NotificationConcurrency;
+import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
@@ -58,7 +59,8 @@ class SimModelTest {
                 NotificationConcurrency.CONCURRENT,
                 true,
                 SolicitedSupport.NO_ERRORS,
-                LastWqe.NEVER));
+                LastWqe.NEVER,
+                PrivateDataLength.EXACT));
     assertThat(SimModel.DEFAULT.withHint(SimModel.Hint.MAYBE).declaration())
         .extracting(Declaration::hint, Declaration::armedAfterHint)
         .containsExactly(ArmHint.MAYBE, ArmedAfterHint.YES);

@@ -13,6 +13,7 @@ package org.jdapl.verbs;
  * @param notifiesInsideVerbs whether a handler may be called on the stack of a verb, a post say.
  * @param solicited what {@link ArmKind#SOLICITED} is worth.
  * @param lastWqe whether {@link AsyncType#QP_LAST_WQE_REACHED} is reported.
+ * @param privateData how long the private data is that it shows.
  */
 public record Declaration(
     ArmModel armModel,
@@ -22,7 +23,8 @@ public record Declaration(
     NotificationConcurrency concurrency,
     boolean notifiesInsideVerbs,
     SolicitedSupport solicited,
-    LastWqe lastWqe) {
+    LastWqe lastWqe,
+    PrivateDataLength privateData) {
 
   /**
    * The declaration of a device of which nothing is known.
@@ -38,7 +40,8 @@ public record Declaration(
         NotificationConcurrency.CONCURRENT,
         true,
         SolicitedSupport.UNSUPPORTED,
-        LastWqe.UNKNOWN);
+        LastWqe.UNKNOWN,
+        PrivateDataLength.UNKNOWN);
   }
 
   /**

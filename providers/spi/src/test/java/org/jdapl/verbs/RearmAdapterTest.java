@@ -96,7 +96,8 @@ class RearmAdapterTest {
           NotificationConcurrency.CONCURRENT,
           true,
           SolicitedSupport.UNSUPPORTED,
-          LastWqe.UNKNOWN);
+          LastWqe.UNKNOWN,
+          PrivateDataLength.UNKNOWN);
     }
 
     boolean isArmed() {

@@ -1,0 +1,160 @@
+package org.jdapl.evd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.jdapl.dat.ConnectionRequest;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.Outcome;
+import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.VerbsException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Calls and events of one connection that cross each other, one at a time. */
+@Timeout(20)
+@ExtendWith(HandBed.Closing.class)
+class CrossingCallsTest {
+
+  private final InterceptedBed bed = new InterceptedBed();
+
+  private EvdImpl createEvdOfRequests() {
+    return (EvdImpl) bed.ia.createEvd(1, EventStream.CONNECTION_REQUEST);
+  }
+
+  private ConnectionRequest requestOf(final EvdImpl evd) {
+    final ConnectionRequest[] taken = new ConnectionRequest[1];
+    assertThat(evd.dequeue(InterceptedBed.on(event -> taken[0] = ((RequestEvent) event).impl())))
+        .isEqualTo(Outcome.SUCCESS);
+    return taken[0];
+  }
+
+  private static Thread start(final Runnable call) {
+    final Thread thread = new Thread(call);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
+  /** The provider's thread is held up behind the refusal, until the reaper did that. */
+  @Test
+  void required_C01_staysReservedWhenARequestIsRefusedBeforeItsUpcallReturned() throws Exception {
+    final EvdImpl full = createEvdOfRequests();
+    bed.ia.createPsp(1, full);
+    bed.provider.ask(1);
+    bed.ia.createRsp(2, bed.endpoint, full);
+    final Thread upcall;
+    synchronized (full.asyncSlot()) {
+      upcall = start(() -> bed.provider.ask(2));
+      while (upcall.getState() != Thread.State.BLOCKED) {
+        Thread.onSpinWait();
+      }
+      bed.settle();
+      assertThat(bed.provider.rejections).as("statuses of rejections").hasSize(1);
+    }
+    upcall.join();
+    bed.settle();
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.RESERVED);
+
+    requestOf(full);
+    bed.provider.ask(2);
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.PASSIVE_CONNECTION_PENDING);
+    assertThat(requestOf(full).endpoint()).isSameAs(bed.endpoint);
+  }
+
+  /** Inside an upcall a close does not wait for a request that is under way. */
+  @Test
+  void required_C01_aRequestDoesNotTakeTheEndpointOfALaterServicePoint() {
+    final EvdImpl evd = createEvdOfRequests();
+    final RspImpl first = (RspImpl) bed.ia.createRsp(1, bed.endpoint, evd);
+    assertThat(first.move(SpImpl.Trigger.TAKE)).isTrue(); // a request begins to come
+    first.close();
+    bed.ia.createRsp(2, bed.endpoint, evd);
+
+    assertThat(bed.endpoint.now().connection().request(first, null)).isFalse();
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.RESERVED);
+  }
+
+  /** What a full EVD has no room for is undone, and there may be nothing to go back to. */
+  @Test
+  void required_C01_aServicePointGoesWithItsEndpointThoughItsRequestIsLost() {
+    final EvdImpl evd = createEvdOfRequests();
+    final RspImpl servicePoint = (RspImpl) bed.ia.createRsp(1, bed.endpoint, evd);
+    assertThat(servicePoint.move(SpImpl.Trigger.TAKE)).isTrue(); // a request begins to come
+    bed.ia.createPsp(2, evd);
+    bed.provider.ask(2);
+    final CrImpl request = (CrImpl) requestOf(evd);
+    assertThat(bed.endpoint.now().connection().request(servicePoint, request)).isTrue();
+    bed.endpoint.closeAsync(Duration.ofSeconds(1));
+    servicePoint.waitForAnother();
+    bed.settle();
+
+    assertThat(servicePoint.state()).isEqualTo(SpImpl.State.CLOSED);
+    assertThat(bed.ia.statistics().open().servicePoints()).as("open service points").isOne();
+  }
+
+  @Test
+  void required_C01_aRequestThatIsClosedWhileItsAcceptFailsIsRejected() {
+    final EvdImpl evd = createEvdOfRequests();
+    bed.ia.createPsp(1, evd);
+    bed.provider.ask(1);
+    final ConnectionRequest request = requestOf(evd);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("accept")) {
+            request.close();
+            throw InterceptedProvider.refused(verb);
+          }
+        };
+    assertThatThrownBy(() -> request.accept(bed.endpoint, null))
+        .isInstanceOf(DatException.class)
+        .hasCauseInstanceOf(VerbsException.class);
+    assertThat(bed.provider.rejections).as("statuses of rejections").hasSize(1);
+    assertThat(bed.ia.statistics().open().connectionRequests()).isZero();
+  }
+
+  /** A connect that does not return keeps the reset from its end, and the close from its own. */
+  @Test
+  void required_T02_aCloseThatEndsAResetReportsWhatThatFoundOpen() throws Exception {
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch over = new CountDownLatch(1);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("connect")) {
+            inside.countDown();
+            awaitUninterruptibly(over);
+          }
+        };
+    assertThat(bed.endpoint.postReceive(bed.lmr, 0, 8, 7)).isEqualTo(Outcome.SUCCESS);
+    final Thread connect = start(() -> bed.connect(bed.endpoint));
+    inside.await();
+    bed.provider.tell(CmEventType.UNREACHABLE, 0);
+    bed.settle();
+    bed.endpoint.resetAsync(Duration.ofSeconds(60));
+    bed.settle();
+    final CompletableFuture<DrainReport> close =
+        bed.endpoint.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    bed.pass(Duration.ofSeconds(2));
+
+    over.countDown();
+    connect.join();
+    assertThat(close).isCompleted();
+    assertThat(close.join().complete()).as("complete").isTrue();
+    assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
+  }
+
+  private static void awaitUninterruptibly(final CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
