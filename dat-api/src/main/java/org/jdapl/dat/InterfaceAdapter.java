@@ -174,7 +174,7 @@ public interface InterfaceAdapter extends DatObject {
    * @param evd gets the requests; must take CONNECTION_REQUEST. A request that finds it full is
    *     refused.
    * @return the service point.
-   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is not one;
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is none of these;
    *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD is closed,
    *     of another adapter, or does not take the stream.
    */

@@ -229,7 +229,7 @@ final class Connection implements CmHandler {
     enter();
     try {
       final boolean reserved = request.endpoint() != null;
-      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept of " + request);
+      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept of " + request.name());
       passive = true;
       accepted = request.remoteAddress();
       answer(

@@ -460,6 +460,7 @@ class StatesTest {
             always(
                 bed -> {
                   assertThat(bed.endpoint.parameters()).isNotNull();
+                  final var unused = bed.endpoint.remoteAddress();
                   assertThat(bed.endpoint.isReceiveIdle()).isTrue();
                   assertThat(bed.endpoint.isRequestIdle()).isEqualTo(!bed.provider.isHolding(0));
                 }))
