@@ -14,7 +14,7 @@ final class AsyncSlot {
 
   private final DatObject from;
   private final EndpointDrain drain;
-  private final List<AsyncEventImpl> waiting = new ArrayList<>(1);
+  private final List<AsyncEventImpl> waiting = new ArrayList<>(0);
   private boolean closed;
 
   AsyncSlot(final DatObject from) {

@@ -139,7 +139,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     this.length = length;
     this.streams = streams;
     this.dispatcher = dispatcher;
-    lane = new Lane(length);
+    lane = new Lane(length, (streams & EventStream.CONNECTION_REQUEST.flag()) != 0);
     merger = new Merger(this, lane, ia.endpoints());
     faults = new FaultLog(this, counters, ia.runtime().errorHandler());
   }

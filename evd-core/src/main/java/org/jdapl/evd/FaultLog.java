@@ -1,13 +1,10 @@
 package org.jdapl.evd;
 
-import java.util.Collections;
-import java.util.EnumSet;
 import java.util.Locale;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.ErrorHandler;
 import org.jdapl.dat.Evd;
-import org.jdapl.dat.EventStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,8 +36,7 @@ final class FaultLog {
   private final Evd evd;
   private final Counters counters;
   private final ErrorHandler errorHandler;
-  private final Set<EventStream> unhandledKinds =
-      Collections.synchronizedSet(EnumSet.noneOf(EventStream.class));
+  private final AtomicInteger unhandledStreams = new AtomicInteger();
   private volatile long slowAfterNanos = SLOW_AFTER;
 
   /**
@@ -106,7 +102,8 @@ final class FaultLog {
 
   void onUnhandled(final EventBase event) {
     counters.incrementShared(Counters.UNHANDLED);
-    if (unhandledKinds.add(event.stream())) {
+    final int flag = event.stream().flag();
+    if ((unhandledStreams.getAndUpdate(streams -> streams | flag) & flag) == 0) {
       LOGGER.warn(
           "{}: the handler has no method for {}; override it, or onEvent, to silence this",
           evd.name(),

@@ -13,14 +13,15 @@ final class Handout {
 
   private static final boolean FRESH = Handout.class.desiredAssertionStatus();
 
-  private CompletionView completion = new CompletionView();
-  private RmrBindView bind = new RmrBindView();
-  private SoftwareView software = new SoftwareView(null);
+  // Made with the first event of a kind: most EVDs see few kinds.
+  private CompletionView completion;
+  private RmrBindView bind;
+  private SoftwareView software;
   private EventBase event;
 
   /** The flyweight for a completion. */
   CompletionView completion() {
-    if (FRESH) {
+    if (FRESH || completion == null) {
       completion = new CompletionView();
     }
     return completion;
@@ -28,7 +29,7 @@ final class Handout {
 
   /** The flyweight for the completion of a bind. */
   RmrBindView bind() {
-    if (FRESH) {
+    if (FRESH || bind == null) {
       bind = new RmrBindView();
     }
     return bind;
@@ -36,7 +37,7 @@ final class Handout {
 
   /** The flyweight for a software event. */
   SoftwareView software() {
-    if (FRESH) {
+    if (FRESH || software == null) {
       software = new SoftwareView(null);
     }
     return software;

@@ -131,16 +131,16 @@ final class Lane {
   private final MessagePassingQueue<Object> queue =
       new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, UNREACHED);
   private final Bound software;
-  private final Bound requests;
+  private final Bound requests; // null if none will come
 
   // Of the turn: the oldest events, where somebody counted them.
   private ArrayDeque<Object> counted; // null until then
   private int inCounted;
   private int mortals;
 
-  Lane(final int length) {
+  Lane(final int length, final boolean takesRequests) {
     software = new Bound(length);
-    requests = new Bound(length);
+    requests = takesRequests ? new Bound(length) : null;
   }
 
   /**
@@ -165,7 +165,7 @@ final class Lane {
     if (!software.resize(to)) {
       return false;
     }
-    if (!requests.resize(to)) {
+    if (requests != null && !requests.resize(to)) {
       software.resize(from);
       return false;
     }
@@ -188,7 +188,7 @@ final class Lane {
   }
 
   /**
-   * Offers a connection request. From any thread.
+   * Offers a connection request, to a lane that takes them. From any thread.
    *
    * @return false if as many wait as the EVD is long.
    */

@@ -50,7 +50,7 @@ class LaneTest {
   @Test
   @Timeout(60)
   void required_E04_noPostIsRefusedWhileThereIsRoom() throws InterruptedException {
-    final Lane lane = new Lane(POSTERS * EACH);
+    final Lane lane = new Lane(POSTERS * EACH, false);
     final AtomicInteger refused = new AtomicInteger();
     final AtomicInteger posting = new AtomicInteger(POSTERS);
     final long start = System.nanoTime();

@@ -515,6 +515,8 @@ public abstract class TransferContract extends Contract {
     pair.passive.receives(3, 1);
     pair.active.sends(3, 1);
     await(() -> told.get() == 1, "told of the next one");
+    bench.settle();
+
     assertThat(pair.active.seen.takeAll()).as(why("all of them")).isEqualTo(4);
   }
 

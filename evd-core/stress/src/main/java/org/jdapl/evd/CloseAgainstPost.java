@@ -22,7 +22,7 @@ public class CloseAgainstPost {
   @Outcome(expect = Expect.FORBIDDEN, desc = "lost")
   @State
   public static class Good {
-    private final Lane lane = new Lane(4);
+    private final Lane lane = new Lane(4, false);
     private boolean accepted;
     private boolean taken;
     private boolean complete;
@@ -51,7 +51,7 @@ public class CloseAgainstPost {
   @Outcome(expect = Expect.FORBIDDEN, desc = "lost")
   @State
   public static class Twin {
-    private final Lane lane = new Lane(4);
+    private final Lane lane = new Lane(4, false);
     private volatile boolean closed;
     private boolean accepted;
     private boolean taken;

@@ -20,7 +20,7 @@ public class SignalAgainstEnd {
 
   /** An EVD whose turn is held, with a bit that was set before. */
   abstract static class Evd {
-    private final Lane lane = new Lane(4);
+    private final Lane lane = new Lane(4, false);
     final EvdState state = new EvdState();
     private int taken;
 
