@@ -19,7 +19,6 @@ import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.HandleType;
@@ -28,10 +27,7 @@ import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.UpcallPolicy;
-import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.WorkCompletions;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
@@ -40,7 +36,6 @@ import org.slf4j.LoggerFactory;
  */
 final class EvdImpl extends ObjectBase implements Evd {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
@@ -50,7 +45,6 @@ final class EvdImpl extends ObjectBase implements Evd {
   private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
 
   private static final int SPINS = 100;
-  private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
@@ -72,6 +66,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   private final Lane lane;
   private final Merger merger;
   private final EvdRoom room;
+  private final EvdClose closing;
   private final Counters counters = new Counters();
   private final FaultLog faults;
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
@@ -99,20 +94,11 @@ final class EvdImpl extends ObjectBase implements Evd {
   private WorkCompletions consumerBatch;
   private long sequence;
 
-  private boolean deviceLost;
-
   /**
    * What is in memory is old, or does not tell: ON_NEW or UNSIGNALLED hold it back until another
    * event comes.
    */
   private boolean settled;
-
-  private final List<Event> dropped = new ArrayList<>(0);
-
-  private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
-
-  /** All is accounted for: what is left to do is to destroy. */
-  private volatile boolean accounted;
 
   EvdImpl(
       final String name,
@@ -127,6 +113,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     lane = new Lane(length);
     merger = new Merger(this, lane, ia.endpoints());
     room = new EvdRoom(this, length, streams, lane, merger);
+    closing = new EvdClose(this, state, lane);
     faults = new FaultLog(this, counters, ia.runtime().errorHandler());
   }
 
@@ -731,7 +718,7 @@ final class EvdImpl extends ObjectBase implements Evd {
         remaining = merger.count();
         return Outcome.SUCCESS;
       }
-      if (deviceLost) {
+      if (closing.isDeviceLost()) {
         return Outcome.ABORT;
       }
       if ((state.get() & EvdState.WAITER) == 0) {
@@ -988,7 +975,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   /** Has something done as soon as no upcall runs and none may start. */
-  private void whenQuiet(final Runnable action) {
+  void whenQuiet(final Runnable action) {
     quietWaiters.add(action);
     checkQuiet();
   }
@@ -1027,14 +1014,14 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   public void close() {
     checkNotAsync();
-    ia.await(close(CLOSE_BOUND, false), CLOSE_BOUND, this);
+    ia.await(closing.start(CLOSE_BOUND, false), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
     checkNotAsync();
-    return ia.stage(close(bound, false));
+    return ia.stage(closing.start(bound, false));
   }
 
   private void checkNotAsync() {
@@ -1045,133 +1032,10 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
-  /**
-   * Closes it with its adapter, also if it is the async EVD, or an endpoint that is stuck uses it.
-   */
-  CompletableFuture<DrainReport> closeAbruptly(final Duration bound) {
-    return close(bound, true);
-  }
-
-  private CompletableFuture<DrainReport> close(final Duration bound, final boolean abrupt) {
-    if (!room.close(abrupt)) {
-      return closed;
-    }
+  /** No new upcall, dequeue or wait begins. */
+  void endUse() {
     countDropped(apply(EvdState.CLOSE, 0), EvdState.CLOSE, 0);
     leaveCno();
-    lane.close();
-    ia.leaveAsync(this);
-    ia.reaper().schedule(bound, closed, this::giveUpClose);
-    whenQuiet(() -> control(this::finishClose));
-    return closed;
-  }
-
-  private void giveUpClose() {
-    final boolean complete = accounted;
-    if (closed.complete(new DrainReport(List.of(), 0, complete ? dropped : List.of(), complete))) {
-      LOGGER.error(
-          "{}: its close is over its bound: {} ({})",
-          name,
-          complete
-              ? "a call of the provider does not return"
-              : "an upcall is stuck, or its dispatcher is",
-          state);
-      ia.remove(this);
-    }
-  }
-
-  private void finishClose() {
-    final boolean allPosted = lane.close();
-    Object polled;
-    while ((polled = lane.poll()) != null) {
-      final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
-      if (!(event instanceof AsyncEventImpl async) || async.take()) {
-        event.handOut(this, event.from(), -1);
-        dropped.add(event);
-      }
-    }
-    if (!allPosted && !lane.close()) {
-      // A poster has not finished. Not in this turn again: it would take the core it needs.
-      ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
-      return;
-    }
-    accounted = true;
-    destroyQueues(
-        () -> {
-          ia.remove(this);
-          if (!closed.complete(new DrainReport(List.of(), 0, dropped, true))
-              && !closed.join().complete()) {
-            refuseDropped();
-          }
-        });
-  }
-
-  /** The report was given without them: nobody else can answer the requests that were dropped. */
-  private void refuseDropped() {
-    for (final Event event : dropped) {
-      if (event instanceof RequestEvent request) {
-        ia.reaper().execute(request.impl()::close);
-      }
-    }
-  }
-
-  /** In a turn: after it no completion comes. The reaper destroys them, which may block. */
-  private void destroyQueues(final Runnable andThen) {
-    final CqFeed[] feeds = room.takeFeeds();
-    ia.reaper()
-        .execute(
-            () -> {
-              for (final CqFeed feed : feeds) {
-                destroyWhenUnused(feed.cq());
-              }
-              andThen.run();
-            });
-  }
-
-  /** Not before the queue pair of an endpoint that is stuck. */
-  private void destroyWhenUnused(final CompletionQueue cq) {
-    if (room.isUsed()) {
-      ia.destroyLater(() -> destroyUnused(cq));
-    } else {
-      destroy(cq);
-    }
-  }
-
-  void destroy(final CompletionQueue cq) {
-    try {
-      cq.close();
-    } catch (final RuntimeException | Error e) {
-      onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
-      ia.destroyLater(cq::close);
-    }
-  }
-
-  private void destroyUnused(final CompletionQueue cq) {
-    if (room.isUsed()) {
-      throw new IllegalStateException(name + " is still in use");
-    }
-    cq.close();
-  }
-
-  /**
-   * The device is gone, and its endpoints are closed: the completion queues are destroyed, and
-   * nobody waits for more than what is there. It goes on as an EVD of software events.
-   *
-   * @return completes when that is done.
-   */
-  CompletableFuture<Void> onDeviceLost() {
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-    control(
-        () -> {
-          destroyQueues(() -> done.complete(null));
-          deviceLost = true;
-        });
-    return done;
-  }
-
-  private SoftwareView softwareEvent(final Object polled) {
-    final SoftwareView view = new SoftwareView(this);
-    view.set(Lane.payload(polled));
-    return view;
   }
 
   boolean isClosed() {
@@ -1237,6 +1101,10 @@ final class EvdImpl extends ObjectBase implements Evd {
   /** Who uses it, and what is reserved for them. */
   EvdRoom room() {
     return room;
+  }
+
+  EvdClose closing() {
+    return closing;
   }
 
   Merger merger() {

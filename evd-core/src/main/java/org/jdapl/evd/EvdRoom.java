@@ -148,7 +148,7 @@ final class EvdRoom {
       }
     }
     if (late) {
-      evd.destroy(cq); // no queue pair uses it
+      evd.closing().destroy(cq); // no queue pair uses it
       throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, evd, "use by a new endpoint");
     }
     ia.watch(evd);

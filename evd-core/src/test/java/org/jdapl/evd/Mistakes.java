@@ -797,9 +797,9 @@ final class Mistakes {
         Mistake.of(
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
-            "EvdImpl.java",
-            "    whenQuiet(() -> control(this::finishClose));",
-            "    finishClose();"),
+            "EvdClose.java",
+            "    evd.whenQuiet(() -> evd.control(this::finish));",
+            "    finish();"),
         Mistake.of(
                 "T08",
                 "an id is destroyed inside the event that says that it failed",
@@ -969,7 +969,7 @@ final class Mistakes {
         Mistake.of(
             "T12",
             "who waits is not told that the device is lost",
-            "EvdImpl.java",
+            "EvdClose.java",
             "          deviceLost = true;\n",
             ""),
         Mistake.of(
