@@ -90,7 +90,8 @@ final class DeviceRelease {
       } else if (object instanceof CnoImpl cno) {
         tolerate(lost ? cno::onDeviceLost : cno::closeAbruptly);
       } else if (object instanceof EvdImpl evd) {
-        tolerate(() -> ends.add(lost ? evd.onDeviceLost() : evd.closeAbruptly(part)));
+        tolerate(
+            () -> ends.add(lost ? evd.closing().onDeviceLost() : evd.closing().start(part, true)));
       }
     }
     once(ends, 1, last);

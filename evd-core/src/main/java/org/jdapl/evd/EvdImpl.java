@@ -3,7 +3,6 @@ package org.jdapl.evd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -17,11 +16,9 @@ import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
-import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EvdStatistics;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.HandleType;
@@ -30,13 +27,7 @@ import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.UpcallPolicy;
-import org.jdapl.verbs.ArmKind;
-import org.jdapl.verbs.CompletionQueue;
-import org.jdapl.verbs.SolicitedSupport;
-import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
@@ -45,7 +36,6 @@ import org.slf4j.LoggerFactory;
  */
 final class EvdImpl extends ObjectBase implements Evd {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
@@ -55,7 +45,6 @@ final class EvdImpl extends ObjectBase implements Evd {
   private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
 
   private static final int SPINS = 100;
-  private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
@@ -71,12 +60,13 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   private final IaImpl ia;
-  private volatile int length;
   private final int streams;
   private volatile Dispatcher dispatcher;
   private final EvdState state = new EvdState();
   private final Lane lane;
   private final Merger merger;
+  private final EvdRoom room;
+  private final EvdClose closing;
   private final Counters counters = new Counters();
   private final FaultLog faults;
   private final AsyncSlot asyncSlot = new AsyncSlot(this);
@@ -104,29 +94,11 @@ final class EvdImpl extends ObjectBase implements Evd {
   private WorkCompletions consumerBatch;
   private long sequence;
 
-  private boolean deviceLost;
-
   /**
    * What is in memory is old, or does not tell: ON_NEW or UNSIGNALLED hold it back until another
    * event comes.
    */
   private boolean settled;
-
-  private final List<Event> dropped = new ArrayList<>(0);
-
-  // Under the monitor of this object.
-  private final Set<DatObject> users = new LinkedHashSet<>();
-  private int reserved;
-  private boolean queuesDestroyed;
-  private boolean closing;
-
-  /** Its users are endpoints that want to be told of solicited receives only. */
-  private volatile boolean solicited;
-
-  private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
-
-  /** All is accounted for: what is left to do is to destroy. */
-  private volatile boolean accounted;
 
   EvdImpl(
       final String name,
@@ -136,11 +108,12 @@ final class EvdImpl extends ObjectBase implements Evd {
       final Dispatcher dispatcher) {
     super(HandleType.EVD, name);
     this.ia = ia;
-    this.length = length;
     this.streams = streams;
     this.dispatcher = dispatcher;
     lane = new Lane(length, (streams & EventStream.CONNECTION_REQUEST.flag()) != 0);
     merger = new Merger(this, lane, ia.endpoints());
+    room = new EvdRoom(this, length, streams, lane, merger);
+    closing = new EvdClose(this, state, lane);
     faults = new FaultLog(this, counters, ia.runtime().errorHandler());
   }
 
@@ -612,7 +585,7 @@ final class EvdImpl extends ObjectBase implements Evd {
             + " and let the running upcall return, first");
   }
 
-  private DatException waited(final String call) {
+  DatException waited(final String call) {
     return Misuse.state(
         ReturnSubtype.INVALID_STATE_EVD_WAITER,
         name + "." + call + ": a thread waits in await; setUnwaitable makes it return");
@@ -713,7 +686,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   private void checkThreshold(final int threshold) {
-    final int most = length;
+    final int most = room.length();
     if (threshold < 1 || threshold > most) {
       throw Misuse.argument(
           2, name + ".await: threshold " + threshold + " is not within 1.." + most);
@@ -727,7 +700,7 @@ final class EvdImpl extends ObjectBase implements Evd {
    * @return what came of it; null if no thread may wait any more.
    */
   private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
-    if (threshold > 1 && solicited) {
+    if (threshold > 1 && room.isSolicited()) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
           name
@@ -745,7 +718,7 @@ final class EvdImpl extends ObjectBase implements Evd {
         remaining = merger.count();
         return Outcome.SUCCESS;
       }
-      if (deviceLost) {
+      if (closing.isDeviceLost()) {
         return Outcome.ABORT;
       }
       if ((state.get() & EvdState.WAITER) == 0) {
@@ -1002,7 +975,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   /** Has something done as soon as no upcall runs and none may start. */
-  private void whenQuiet(final Runnable action) {
+  void whenQuiet(final Runnable action) {
     quietWaiters.add(action);
     checkQuiet();
   }
@@ -1018,196 +991,12 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   // Endpoints.
 
-  /**
-   * Reserves room for the completions of an endpoint's queue.
-   *
-   * @return the completion queue to use.
-   */
-  CqFeed reserveRoom(final int completions) {
-    synchronized (this) {
-      if (closing || completions > length - reserved) {
-        throw Misuse.resources(
-            ReturnSubtype.RESOURCE_TEVD,
-            name
-                + ": no room for "
-                + completions
-                + " more completions: "
-                + reserved
-                + " of its length "
-                + length
-                + " are reserved; create a longer EVD or close endpoints");
-      }
-      reserved += completions;
-    }
-    boolean done = false;
-    try {
-      final CqFeed feed = feedFor(completions + WorkQueue.MARKERS);
-      synchronized (this) {
-        merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
-      }
-      done = true;
-      return feed;
-    } catch (final VerbsException e) {
-      throw Misuse.failed(
-          name + ": a completion queue could not be created", e, ReturnSubtype.RESOURCE_TEVD);
-    } finally {
-      if (!done) {
-        releaseRoom(completions);
-      }
-    }
-  }
-
-  /**
-   * Changes the room for completions in one of its queues, which cannot be longer itself.
-   *
-   * @throws DatException if there is no room for more.
-   */
-  void resizeRoom(final CqFeed feed, final int from, final int to) {
-    if (to <= from) {
-      feed.giveRoom(from - to);
-      releaseRoom(from - to);
-      return;
-    }
-    synchronized (this) {
-      if (to - from > length - reserved || !feed.takeRoom(to - from)) {
-        throw Misuse.resources(
-            ReturnSubtype.RESOURCE_TEVD,
-            name
-                + ": no room for "
-                + (to - from)
-                + " more completions in a queue of its length "
-                + length
-                + ", of which "
-                + reserved
-                + " are reserved; take a longer EVD");
-      }
-      reserved += to - from;
-      merger.reserve(reserved + merger.feeds().length * CqFeed.BATCH);
-    }
-  }
-
-  /** A completion queue with that much room: when those there are full, one more. */
-  private CqFeed feedFor(final int entries) {
-    final ArmKind kind =
-        solicited && ia.device().declaration().solicited() == SolicitedSupport.FULL
-            ? ArmKind.SOLICITED
-            : ArmKind.NEXT; // an error must notify too
-    for (final CqFeed feed : merger.feeds()) {
-      if (feed.kind() == kind && feed.takeRoom(entries)) {
-        return feed;
-      }
-    }
-    final int most = ia.device().limits().maxCqe();
-    final int capacity = Math.max(entries, Math.min(most, length + 8 * WorkQueue.MARKERS));
-    final CqFeed feed = new CqFeed(this, kind);
-    final CompletionQueue cq = ia.device().createCq(capacity, feed);
-    feed.open(cq, capacity - entries);
-    final boolean late;
-    synchronized (this) {
-      late = queuesDestroyed;
-      if (!late) {
-        merger.add(feed);
-      }
-    }
-    if (late) {
-      destroy(cq); // no queue pair uses it
-      throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by a new endpoint");
-    }
-    ia.watch(this);
-    signalCq();
-    return feed;
-  }
-
-  @Override
-  public void resize(final int to) {
-    checkOpen("resize");
-    ia.checkLength(to, name + ".resize");
-    synchronized (this) {
-      final int from = length;
-      if (to == from) {
-        return;
-      }
-      if (hasWaiter()) {
-        throw waited("resize");
-      }
-      if (to < reserved || !lane.resize(from, to)) {
-        throw Misuse.state(
-            ReturnSubtype.NO_SUBTYPE,
-            name
-                + ".resize: it keeps its length "
-                + from
-                + ", because "
-                + (to < reserved
-                    ? reserved + " completions are reserved for its endpoints"
-                    : "more than " + to + " software events or connection requests wait"));
-      }
-      length = to;
-      if (to < from && hasWaiter()) { // it came before this length, and may want more
-        lane.resize(to, from);
-        length = from;
-        throw waited("resize");
-      }
-    }
-  }
-
   private boolean isAwake() {
     return (state.get() & EvdState.ASLEEP) == 0;
   }
 
   boolean hasWaiter() {
     return (state.get() & EvdState.WAITER) != 0;
-  }
-
-  synchronized void releaseRoom(final int completions) {
-    reserved -= completions;
-  }
-
-  /**
-   * Something sends its events here.
-   *
-   * @param solicitedOnly whether they are the receives of an endpoint, and the consumer is to be
-   *     told of solicited ones only.
-   */
-  synchronized void addUser(final DatObject user, final boolean solicitedOnly) {
-    if (closing) {
-      throw Misuse.closed(ReturnSubtype.NO_SUBTYPE, this, "use by " + user.name());
-    }
-    if (solicitedOnly) {
-      checkMayBeSolicited(user);
-    } else if (solicited) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
-          name
-              + ": "
-              + user.name()
-              + " would bring it other events than solicited receives, and it is used by "
-              + users
-              + " for those only; take another EVD");
-    }
-    users.add(user);
-  }
-
-  private void checkMayBeSolicited(final DatObject user) {
-    if (streams != EventStream.DTO.flag() || (!solicited && !users.isEmpty())) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EVD_CONFIG_NOTIFY,
-          name
-              + ": receives of "
-              + user.name()
-              + " with SOLICITED_WAIT need an EVD for DTO alone that carries nothing else; "
-              + (users.isEmpty() ? "it takes other streams" : "it is used by " + users));
-    }
-    final boolean before = solicited;
-    solicited = true; // then the look at the waiter, who looks at this after it became one
-    if (!before && hasWaiter()) {
-      solicited = false;
-      throw waited("use by " + user.name());
-    }
-  }
-
-  synchronized void removeUser(final DatObject user) {
-    users.remove(user);
-    solicited &= !users.isEmpty();
   }
 
   /** An endpoint is being closed: drains what of it comes here. */
@@ -1225,14 +1014,14 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   public void close() {
     checkNotAsync();
-    ia.await(close(CLOSE_BOUND, false), CLOSE_BOUND, this);
+    ia.await(closing.start(CLOSE_BOUND, false), CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
     checkNotAsync();
-    return ia.stage(close(bound, false));
+    return ia.stage(closing.start(bound, false));
   }
 
   private void checkNotAsync() {
@@ -1243,149 +1032,10 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
-  /**
-   * Closes it with its adapter, also if it is the async EVD, or an endpoint that is stuck uses it.
-   */
-  CompletableFuture<DrainReport> closeAbruptly(final Duration bound) {
-    return close(bound, true);
-  }
-
-  private CompletableFuture<DrainReport> close(final Duration bound, final boolean abrupt) {
-    synchronized (this) {
-      if (!abrupt && !users.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_EVD_IN_USE, name + ".close: in use by " + users);
-      }
-      if (closing) {
-        return closed;
-      }
-      closing = true;
-    }
+  /** No new upcall, dequeue or wait begins. */
+  void endUse() {
     countDropped(apply(EvdState.CLOSE, 0), EvdState.CLOSE, 0);
     leaveCno();
-    lane.close();
-    ia.leaveAsync(this);
-    ia.reaper().schedule(bound, closed, this::giveUpClose);
-    whenQuiet(() -> control(this::finishClose));
-    return closed;
-  }
-
-  private void giveUpClose() {
-    final boolean complete = accounted;
-    if (closed.complete(new DrainReport(List.of(), 0, complete ? dropped : List.of(), complete))) {
-      LOGGER.error(
-          "{}: its close is over its bound: {} ({})",
-          name,
-          complete
-              ? "a call of the provider does not return"
-              : "an upcall is stuck, or its dispatcher is",
-          state);
-      ia.remove(this);
-    }
-  }
-
-  private void finishClose() {
-    final boolean allPosted = lane.close();
-    Object polled;
-    while ((polled = lane.poll()) != null) {
-      final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
-      if (!(event instanceof AsyncEventImpl async) || async.take()) {
-        event.handOut(this, event.from(), -1);
-        dropped.add(event);
-      }
-    }
-    if (!allPosted && !lane.close()) {
-      // A poster has not finished. Not in this turn again: it would take the core it needs.
-      ia.reaper().schedule(POSTER_DELAY, () -> control(this::finishClose));
-      return;
-    }
-    accounted = true;
-    destroyQueues(
-        () -> {
-          ia.remove(this);
-          if (!closed.complete(new DrainReport(List.of(), 0, dropped, true))
-              && !closed.join().complete()) {
-            refuseDropped();
-          }
-        });
-  }
-
-  /** The report was given without them: nobody else can answer the requests that were dropped. */
-  private void refuseDropped() {
-    for (final Event event : dropped) {
-      if (event instanceof RequestEvent request) {
-        ia.reaper().execute(request.impl()::close);
-      }
-    }
-  }
-
-  /** In a turn: after it no completion comes. The reaper destroys them, which may block. */
-  private void destroyQueues(final Runnable andThen) {
-    final CqFeed[] feeds;
-    synchronized (this) { // one that is being created does not come behind
-      queuesDestroyed = true;
-      feeds = merger.feeds();
-      merger.removeFeeds();
-    }
-    ia.reaper()
-        .execute(
-            () -> {
-              for (final CqFeed feed : feeds) {
-                destroyWhenUnused(feed.cq());
-              }
-              andThen.run();
-            });
-  }
-
-  /** Not before the queue pair of an endpoint that is stuck. */
-  private void destroyWhenUnused(final CompletionQueue cq) {
-    if (isUsed()) {
-      ia.destroyLater(() -> destroyUnused(cq));
-    } else {
-      destroy(cq);
-    }
-  }
-
-  private void destroy(final CompletionQueue cq) {
-    try {
-      cq.close();
-    } catch (final RuntimeException | Error e) {
-      onProviderFault(FaultLog.Call.CLOSE, this, "failed: " + e, e);
-      ia.destroyLater(cq::close);
-    }
-  }
-
-  private void destroyUnused(final CompletionQueue cq) {
-    if (isUsed()) {
-      throw new IllegalStateException(name + " is still in use");
-    }
-    cq.close();
-  }
-
-  private synchronized boolean isUsed() {
-    return !users.isEmpty();
-  }
-
-  /**
-   * The device is gone, and its endpoints are closed: the completion queues are destroyed, and
-   * nobody waits for more than what is there. It goes on as an EVD of software events.
-   *
-   * @return completes when that is done.
-   */
-  CompletableFuture<Void> onDeviceLost() {
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-    control(
-        () -> {
-          destroyQueues(() -> done.complete(null));
-          deviceLost = true;
-        });
-    return done;
-  }
-
-  private SoftwareView softwareEvent(final Object polled) {
-    final SoftwareView view = new SoftwareView(this);
-    view.set(Lane.payload(polled));
-    return view;
   }
 
   boolean isClosed() {
@@ -1418,7 +1068,14 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   @Override
   public int length() {
-    return length;
+    return room.length();
+  }
+
+  @Override
+  public void resize(final int to) {
+    checkOpen("resize");
+    ia.checkLength(to, name + ".resize");
+    room.resize(to);
   }
 
   @Override
@@ -1439,6 +1096,15 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   IaImpl ia() {
     return ia;
+  }
+
+  /** Who uses it, and what is reserved for them. */
+  EvdRoom room() {
+    return room;
+  }
+
+  EvdClose closing() {
+    return closing;
   }
 
   Merger merger() {

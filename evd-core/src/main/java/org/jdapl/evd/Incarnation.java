@@ -96,17 +96,19 @@ final class Incarnation implements EndpointTable.Owner {
     boolean opened = false;
     try {
       pz.addUser(endpoint);
-      receiveEvd.addUser(endpoint, attributes().receiveFlags() == CompletionFlags.SOLICITED_WAIT);
-      requestEvd.addUser(endpoint, false);
-      connectEvd.addUser(endpoint, false);
+      receiveEvd
+          .room()
+          .addUser(endpoint, attributes().receiveFlags() == CompletionFlags.SOLICITED_WAIT);
+      requestEvd.room().addUser(endpoint, false);
+      connectEvd.room().addUser(endpoint, false);
       if (srq != null) {
         srq.addUser(endpoint);
       }
       ofReceives =
           srq != null
               ? srq.reserveRoom(receiveEvd)
-              : receiveEvd.reserveRoom(attributes().maxReceiveDtos());
-      ofRequests = requestEvd.reserveRoom(attributes().maxRequestDtos());
+              : receiveEvd.room().reserve(attributes().maxReceiveDtos());
+      ofRequests = requestEvd.room().reserve(attributes().maxRequestDtos());
       qp = createQp(ofReceives, ofRequests);
       opened = true;
     } catch (final VerbsException e) {
@@ -171,14 +173,14 @@ final class Incarnation implements EndpointTable.Owner {
       srq.releaseRoom(receiveEvd);
     } else if (ofReceives != null) {
       ofReceives.giveRoom(attributes().maxReceiveDtos() + WorkQueue.MARKERS);
-      receiveEvd.releaseRoom(attributes().maxReceiveDtos());
+      receiveEvd.room().release(attributes().maxReceiveDtos());
     }
     if (ofRequests != null) {
       ofRequests.giveRoom(attributes().maxRequestDtos() + WorkQueue.MARKERS);
-      requestEvd.releaseRoom(attributes().maxRequestDtos());
+      requestEvd.room().release(attributes().maxRequestDtos());
     }
     for (final EvdImpl evd : evds) {
-      evd.removeUser(endpoint);
+      evd.room().removeUser(endpoint);
     }
     if (srq != null) {
       srq.removeNumber(this);

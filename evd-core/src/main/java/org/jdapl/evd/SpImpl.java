@@ -76,7 +76,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   }
 
   void open() {
-    evd.addUser(this, false);
+    evd.room().addUser(this, false);
     boolean opened = false;
     try {
       final CmListener opening = ia.device().listen(connQual, BACKLOG, this);
@@ -87,7 +87,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
       throw Misuse.failed(name + ": cannot listen at " + connQual, e);
     } finally {
       if (!opened) {
-        evd.removeUser(this);
+        evd.room().removeUser(this);
       }
     }
     if (state() == State.CLOSED) { // meanwhile, when there was no listener to be closed
@@ -174,7 +174,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
       ia.destroyLater(opened::close);
       throw Misuse.failed(name + ".close", e);
     } finally {
-      evd.removeUser(this);
+      evd.room().removeUser(this);
       ia.remove(this);
     }
   }

@@ -376,7 +376,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
         return there;
       }
       final int receives = roomFor();
-      final Room made = new Room(evd.reserveRoom(receives), receives); // under no monitor
+      final Room made = new Room(evd.room().reserve(receives), receives); // under no monitor
       final CqFeed used = shareRoom(evd, made);
       if (used != made.feed) {
         giveRoom(evd, made); // somebody else was faster, or resized
@@ -420,7 +420,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   private void giveRoom(final EvdImpl evd, final Room room) {
     room.feed.giveRoom(room.receives + WorkQueue.MARKERS);
-    evd.releaseRoom(room.receives);
+    evd.room().release(room.receives);
   }
 
   // Resizing.
@@ -521,7 +521,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     try {
       rooms.forEach(
           (evd, room) -> {
-            evd.resizeRoom(room.feed, room.receives, to);
+            evd.room().resizeReserved(room.feed, room.receives, to);
             final Room other = new Room(room.feed, to);
             other.endpoints = room.endpoints;
             changed.put(evd, other);
@@ -529,7 +529,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       done = true;
     } finally {
       if (!done) {
-        changed.forEach((evd, room) -> evd.resizeRoom(room.feed, to, roomFor));
+        changed.forEach((evd, room) -> evd.room().resizeReserved(room.feed, to, roomFor));
       }
     }
     rooms.putAll(changed);

@@ -59,7 +59,7 @@ final class Mistakes {
         Mistake.of(
             "E05",
             "an endpoint that does not fit is let in",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "completions > length - reserved",
             "completions > length"),
         Mistake.of(
@@ -563,7 +563,7 @@ final class Mistakes {
         Mistake.of(
             "A06",
             "solicited arms on a device where errors do not count",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "== SolicitedSupport.FULL",
             "!= SolicitedSupport.UNSUPPORTED"),
         Mistake.of(
@@ -575,7 +575,7 @@ final class Mistakes {
         Mistake.of(
             "A06",
             "a queue is armed for what its present user wants",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "feed.kind() == kind && feed",
             "feed"),
         Mistake.of(
@@ -593,9 +593,9 @@ final class Mistakes {
         Mistake.of(
             "A06",
             "requests come to an EVD for solicited receives",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "    } else if (solicited) {",
-            "    } else if (solicited && user == this) {"),
+            "    } else if (solicited && user == evd) {"),
         Mistake.of(
             "A06",
             "the watchdog takes receives that need not tell for lost",
@@ -797,9 +797,9 @@ final class Mistakes {
         Mistake.of(
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
-            "EvdImpl.java",
-            "    whenQuiet(() -> control(this::finishClose));",
-            "    finishClose();"),
+            "EvdClose.java",
+            "    evd.whenQuiet(() -> evd.control(this::finish));",
+            "    finish();"),
         Mistake.of(
                 "T08",
                 "an id is destroyed inside the event that says that it failed",
@@ -853,7 +853,7 @@ final class Mistakes {
         Mistake.of(
             "T10",
             "a completion queue that is created too late is forgotten",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "      late = queuesDestroyed;\n",
             "      late = false;\n"),
         Mistake.of(
@@ -937,7 +937,7 @@ final class Mistakes {
         Mistake.of(
             "T10",
             "a completion queue is destroyed before the queue pair of a stuck handler's endpoint",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "    return !users.isEmpty();",
             "    return users.isEmpty();"),
         Mistake.of(
@@ -969,7 +969,7 @@ final class Mistakes {
         Mistake.of(
             "T12",
             "who waits is not told that the device is lost",
-            "EvdImpl.java",
+            "EvdClose.java",
             "          deviceLost = true;\n",
             ""),
         Mistake.of(

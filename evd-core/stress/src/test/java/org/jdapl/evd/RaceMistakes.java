@@ -200,7 +200,7 @@ final class RaceMistakes {
         planted(
             "two resize at once: the lane gets the length of one, the EVD that of the other",
             "RESIZE x RESIZE",
-            "EvdImpl.java",
+            "EvdRoom.java",
             "    synchronized (this) {\n      final int from = length;\n",
             "    {\n      final int from = length;\n"),
         planted(
