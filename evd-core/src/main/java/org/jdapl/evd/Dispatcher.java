@@ -63,6 +63,7 @@ final class Dispatcher implements Runnable {
   private final AtomicLong longestTurn = new AtomicLong();
 
   // Of the loop.
+  private long token; // whose turn it gives
   private long time;
   private boolean timeIsKnown;
   private Current current;
@@ -221,6 +222,15 @@ final class Dispatcher implements Runnable {
 
   // Of the loop.
 
+  /** Whether it would spin if the turn that it gives were over. */
+  boolean wouldSpin() {
+    return threads != null
+        && channel == null
+        && token == ring.getCursor()
+        && readyAnywhere.isEmpty()
+        && !stopped;
+  }
+
   WorkCompletions batch() {
     return batch;
   }
@@ -334,6 +344,7 @@ final class Dispatcher implements Runnable {
     keepGreatest(mostReady, last + 1 - first);
     try {
       while (next <= last && ring.isAvailable(next)) {
+        token = next;
         final Slot slot = ring.get(next);
         final EvdImpl evd = slot.evd;
         slot.evd = null;

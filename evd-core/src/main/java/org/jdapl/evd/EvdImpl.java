@@ -46,6 +46,9 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   private static final int SPINS = 100;
 
+  /** How often a turn looks into the empty lane before it ends, if its dispatcher would spin. */
+  private static final int LOOKS = 40;
+
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
 
@@ -69,12 +72,14 @@ final class EvdImpl extends ObjectBase implements Evd {
   private final EvdClose closing;
   private final Counters counters = new Counters();
   private final FaultLog faults;
-  private final AsyncSlot asyncSlot = new AsyncSlot(this);
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
   private final AtomicReference<Handout> spare = new AtomicReference<>();
   private final Object policyLock = new Object();
   private final BooleanSupplier awake = this::isAwake;
+
+  /** Made with the first error. Under the policy lock. */
+  private AsyncSlot asyncSlot;
 
   /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
   private int teardowns;
@@ -311,7 +316,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       } else if (!merger.isTired()) {
         endOfTurn(by, called);
         called = null;
-        if (end()) {
+        if (!comesSoon(by, s) && end()) {
           break;
         }
       }
@@ -319,6 +324,20 @@ final class EvdImpl extends ObjectBase implements Evd {
     if (budget == BUDGET) {
       counters.incrementShared(Counters.EMPTY_TURNS);
     }
+  }
+
+  /**
+   * Whether an event comes into the lane while the dispatcher has nothing else to do. That saves
+   * its poster a token; it ends with the first change of the word, and so delays nobody.
+   */
+  private boolean comesSoon(final Dispatcher by, final long s) {
+    for (int looks = 0; looks < LOOKS && by.wouldSpin() && state.get() == s; looks++) {
+      if (!lane.isEmpty()) {
+        return true;
+      }
+      Thread.onSpinWait();
+    }
+    return false;
   }
 
   /**
@@ -487,7 +506,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       return; // what else, after its device was lost
     }
     final String what = faults.onProviderFault(call, object, problem, cause);
-    ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
+    ia.report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
 
   // Dequeueing.
@@ -1120,7 +1139,12 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   AsyncSlot asyncSlot() {
-    return asyncSlot;
+    synchronized (policyLock) {
+      if (asyncSlot == null) {
+        asyncSlot = new AsyncSlot(this);
+      }
+      return asyncSlot;
+    }
   }
 
   /** The number of an event that is handed out. Of the turn. */

@@ -25,7 +25,7 @@ final class EvdRoom {
   private volatile int length;
 
   // Under the monitor of this object.
-  private final Set<DatObject> users = new LinkedHashSet<>();
+  private Set<DatObject> users = Set.of();
   private int reserved;
   private boolean queuesDestroyed;
   private boolean closing;
@@ -213,6 +213,9 @@ final class EvdRoom {
               + users
               + " for those only; take another EVD");
     }
+    if (users.isEmpty()) {
+      users = new LinkedHashSet<>();
+    }
     users.add(user);
   }
 
@@ -235,7 +238,9 @@ final class EvdRoom {
   }
 
   synchronized void removeUser(final DatObject user) {
-    users.remove(user);
+    if (!users.isEmpty()) {
+      users.remove(user);
+    }
     solicited &= !users.isEmpty();
   }
 
