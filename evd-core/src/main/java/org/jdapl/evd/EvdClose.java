@@ -28,7 +28,7 @@ final class EvdClose {
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
   // Of the turn.
-  private final List<Event> dropped = new ArrayList<>(0);
+  private List<Event> dropped = List.of();
   private boolean deviceLost;
 
   /** All is accounted for: what is left to do is to destroy. */
@@ -81,6 +81,9 @@ final class EvdClose {
       final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
       if (!(event instanceof AsyncEventImpl async) || async.take()) {
         event.handOut(evd, event.from(), -1);
+        if (dropped.isEmpty()) {
+          dropped = new ArrayList<>();
+        }
         dropped.add(event);
       }
     }

@@ -2,9 +2,9 @@ package org.jdapl.evd;
 
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.ErrorHandler;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +36,7 @@ final class FaultLog {
   private final Evd evd;
   private final Counters counters;
   private final ErrorHandler errorHandler;
-  private final AtomicInteger unhandledStreams = new AtomicInteger();
+  private int unhandledStreams; // under the monitor of this object
   private volatile long slowAfterNanos = SLOW_AFTER;
 
   /**
@@ -102,13 +102,18 @@ final class FaultLog {
 
   void onUnhandled(final EventBase event) {
     counters.incrementShared(Counters.UNHANDLED);
-    final int flag = event.stream().flag();
-    if ((unhandledStreams.getAndUpdate(streams -> streams | flag) & flag) == 0) {
+    if (isFirstOf(event.stream())) {
       LOGGER.warn(
           "{}: the handler has no method for {}; override it, or onEvent, to silence this",
           evd.name(),
           event);
     }
+  }
+
+  private synchronized boolean isFirstOf(final EventStream stream) {
+    final int before = unhandledStreams;
+    unhandledStreams |= stream.flag();
+    return unhandledStreams != before;
   }
 
   // The provider.
