@@ -6,12 +6,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
@@ -31,36 +27,17 @@ import org.jdapl.verbs.WorkCompletions;
 
 /**
  * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
- * that popped the token, or a consumer's thread that dequeues. The framework's own business with an
- * EVD is done in a turn as well; see {@link #control}.
+ * that popped the token, for {@link Upcalls}, or a consumer's thread, see {@link ConsumerTurn}. The
+ * framework's own business with an EVD is done in a turn as well; see {@link #control}.
  */
 final class EvdImpl extends ObjectBase implements Evd {
 
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   /** Events of one turn; then the EVD goes to the tail of the ready ring. */
-  private static final int BUDGET = 64;
-
-  /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
-  private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
+  static final int BUDGET = 64;
 
   private static final int SPINS = 100;
-
-  /** How often a turn looks into the empty lane before it ends, if its dispatcher would spin. */
-  private static final int LOOKS = 40;
-
-  /** What upcalls are made to under a policy. One of the two is null. */
-  private record Target(long policy, EventHandler events, NotifyHandler ready) {
-
-    /**
-     * Its policy may not be in the word yet: then it is nobody's that runs under the old one. The
-     * word must have been read after it; else the policy may be one that was there before, and is
-     * about to come back with this target.
-     */
-    private EventHandler eventsUnder(final long state) {
-      return policy == (state & EvdState.CONCURRENCY) ? events : null;
-    }
-  }
 
   private final IaImpl ia;
   private final int streams;
@@ -70,23 +47,14 @@ final class EvdImpl extends ObjectBase implements Evd {
   private final Merger merger;
   private final EvdRoom room;
   private final EvdClose closing;
+  private final Upcalls upcalls;
+  private final ConsumerTurn consumer;
   private final Counters counters = new Counters();
   private final FaultLog faults;
+  private AsyncSlot asyncSlot; // made with the first error, under the lock
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
-  private final AtomicReference<Handout> spare = new AtomicReference<>();
-  private final Object policyLock = new Object();
-  private final BooleanSupplier awake = this::isAwake;
-
-  /** Made with the first error. Under the policy lock. */
-  private AsyncSlot asyncSlot;
-
-  /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
-  private int teardowns;
-
-  private volatile Target target = new Target(EvdState.DISABLED, null, null);
-  private volatile Thread waiter;
-  private volatile int remaining;
+  private final Object lock = new Object();
   private volatile CnoImpl cno;
   private volatile boolean draining;
 
@@ -94,7 +62,6 @@ final class EvdImpl extends ObjectBase implements Evd {
   private volatile boolean unsignalled;
 
   // Of the turn.
-  private final Handout handout = new Handout();
   private final List<EndpointDrain> drains = new ArrayList<>(0);
   private WorkCompletions consumerBatch;
   private long sequence;
@@ -120,6 +87,8 @@ final class EvdImpl extends ObjectBase implements Evd {
     room = new EvdRoom(this, length, streams, lane, merger);
     closing = new EvdClose(this, state, lane);
     faults = new FaultLog(this, counters, ia.runtime().errorHandler());
+    upcalls = new Upcalls(this, state, lane);
+    consumer = new ConsumerTurn(this, state);
   }
 
   // Signals. From any thread, also inside a provider's upcall; nothing runs on the caller's stack.
@@ -202,13 +171,14 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   /** Does an operation of the state word, and publishes the token if it made one. */
-  private long apply(final int operation, final long argument) {
+  long apply(final int operation, final long argument) {
     final long before = state.apply(operation, argument);
     publish(before, operation, argument);
     return before;
   }
 
-  private void publish(final long before, final int operation, final long argument) {
+  /** The second half of {@link #apply}. */
+  void publish(final long before, final int operation, final long argument) {
     if (before >= 0) {
       final long after = EvdState.next(before, operation, argument);
       if (EvdState.madeToken(before, after)) {
@@ -221,11 +191,18 @@ final class EvdImpl extends ObjectBase implements Evd {
           dispatcher.ready(this);
         }
       } else if (EvdState.wakes(before, after)) {
-        LockSupport.unpark(waiter);
+        consumer.wake();
       }
       if (EvdState.tells(before, after, operation)) { // also if there is a token, of a close
         tellCno();
       }
+    }
+  }
+
+  /** An upcall was due, and is not any more. */
+  void countDropped(final long before, final int operation, final long argument) {
+    if (before >= 0 && EvdState.dropsUpcall(before, EvdState.next(before, operation, argument))) {
+      counters.incrementShared(Counters.DROPPED_UPCALLS);
     }
   }
 
@@ -236,7 +213,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
-  // Turns of a dispatcher.
+  // Turns.
 
   /** The token came up in the ready ring. Called by the dispatcher. */
   void turn(final Dispatcher by) {
@@ -251,12 +228,8 @@ final class EvdImpl extends ObjectBase implements Evd {
       serve(before & ~now);
       if ((now & EvdState.UPCALL) == 0) {
         leave();
-      } else if ((now & EvdState.POLICY) == EvdState.SINGLE) {
-        singleInstance(by);
-      } else if ((now & EvdState.POLICY) == EvdState.NOTIFY) {
-        notifyOnce(by);
       } else {
-        many(by);
+        upcalls.run(by, now);
       }
       by.holdTurn(false);
     } finally {
@@ -265,6 +238,35 @@ final class EvdImpl extends ObjectBase implements Evd {
         recover();
       }
       checkQuiet();
+    }
+  }
+
+  /**
+   * Takes the turn for this thread.
+   *
+   * @return the state before, or why it was refused.
+   */
+  long takeTurn(final int operation) {
+    for (int spins = 0; ; spins++) {
+      final long before = state.apply(operation, 0);
+      if (before >= 0) {
+        if (consumerBatch == null) {
+          consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
+        }
+        merger.begin(consumerBatch);
+        counters.maximum(Counters.MOST_IN_LANE, lane.size());
+        if ((before & EvdState.CQ) != 0) {
+          merger.resume();
+        }
+      }
+      if (before != EvdState.BUSY) {
+        return before;
+      }
+      if (spins > SPINS) {
+        Thread.yield();
+      } else {
+        Thread.onSpinWait();
+      }
     }
   }
 
@@ -290,61 +292,11 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
-  private void singleInstance(final Dispatcher by) {
-    EventHandler called = null;
-    int budget = BUDGET;
-    while (true) {
-      final Target to = target; // before the word
-      final long s = state.get();
-      final EventHandler handler = to.eventsUnder(s);
-      if ((s & EvdState.POLICY) != EvdState.SINGLE
-          || handler == null
-          || budget == 0
-          || merger.isTired()) {
-        endOfTurn(by, called);
-        leave();
-        break;
-      }
-      if ((s & EvdState.CONTROL) != 0) {
-        resume();
-      } else if (!settled && merger.next(handout)) {
-        if (budget-- == BUDGET) {
-          counters.increment(Counters.UPCALLS);
-        }
-        upcall(by, handler, handout);
-        called = handler;
-      } else if (!merger.isTired()) {
-        endOfTurn(by, called);
-        called = null;
-        if (!comesSoon(by, s) && end()) {
-          break;
-        }
-      }
-    }
-    if (budget == BUDGET) {
-      counters.incrementShared(Counters.EMPTY_TURNS);
-    }
-  }
-
-  /**
-   * Whether an event comes into the lane while the dispatcher has nothing else to do. That saves
-   * its poster a token; it ends with the first change of the word, and so delays nobody.
-   */
-  private boolean comesSoon(final Dispatcher by, final long s) {
-    for (int looks = 0; looks < LOOKS && by.wouldSpin() && state.get() == s; looks++) {
-      if (!lane.isEmpty()) {
-        return true;
-      }
-      Thread.onSpinWait();
-    }
-    return false;
-  }
-
   /**
    * Everything was found empty after the re-arm: goes idle by one compare-and-set, or clears the
    * bits that came in between for another pass.
    */
-  private boolean end() {
+  boolean end() {
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }
@@ -357,113 +309,28 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   /** Another pass: what was signalled since is no longer old. */
-  private void resume() {
+  void resume() {
     serve(state.apply(EvdState.RESUME, 0));
   }
 
-  private void notifyOnce(final Dispatcher by) {
-    while (true) {
-      final long s = state.get();
-      if ((s & EvdState.POLICY) != EvdState.NOTIFY) {
-        leave();
-        break;
-      }
-      if ((s & EvdState.CONTROL) != 0) {
-        resume();
-      } else if (!settled && merger.hasAny()) {
-        final NotifyHandler handler = takeNotify();
-        if (handler != null) {
-          counters.increment(Counters.UPCALLS);
-          notifyConsumer(by, handler);
-          leave();
-          return;
-        }
-      } else if (end()) {
-        break;
-      }
-    }
-    counters.incrementShared(Counters.EMPTY_TURNS);
+  /**
+   * What is there is old: it is moved into the stash, so that the queues can be armed, and its
+   * signals are forgotten. What arrives from now on signals again. This thread holds the turn.
+   */
+  void settle() {
+    serve(state.apply(EvdState.RESUME, 0) | EvdState.CQ);
+    merger.collect();
+    settled = true;
   }
 
-  /** Uses up NOTIFY, and returns whom to tell; null if the policy is another by now. */
-  private NotifyHandler takeNotify() {
-    synchronized (policyLock) {
-      final long before = state.apply(EvdState.NOTIFIED, 0);
-      return (before & EvdState.POLICY) == EvdState.NOTIFY ? target.ready : null;
-    }
+  /** Whether what is in memory is held back. Of the turn. */
+  boolean isSettled() {
+    return settled;
   }
 
-  private void many(final Dispatcher by) {
-    final Handout own = by.handout();
-    while (true) {
-      final Target to = target; // before the word
-      final long s = state.get();
-      final EventHandler handler = to.eventsUnder(s);
-      if ((s & EvdState.POLICY) != EvdState.MANY || handler == null || merger.isTired()) {
-        leave();
-        break;
-      }
-      if ((s & EvdState.CONTROL) != 0) {
-        resume();
-      } else if (!settled && merger.next(own)) {
-        counters.increment(Counters.UPCALLS);
-        passAndUpcall(by, handler, own);
-        return;
-      } else if (!merger.isTired() && end()) {
-        break;
-      }
-    }
-    counters.incrementShared(Counters.EMPTY_TURNS);
-  }
-
-  private void passAndUpcall(final Dispatcher by, final EventHandler handler, final Handout own) {
-    final EndpointDrain drain = own.beginUpcall();
-    advanceDrains();
-    apply(EvdState.PASS, left());
-    by.holdTurn(false);
-    try {
-      upcall(by, handler, own);
-      endOfTurn(by, handler);
-    } finally {
-      endUpcall(drain);
-      apply(EvdState.DONE, 0);
-    }
-  }
-
-  private void upcall(final Dispatcher by, final EventHandler handler, final Handout event) {
-    by.enter(this);
-    try {
-      event.deliver(handler);
-    } catch (final Throwable e) {
-      faults.onThrown(by, event.event(), "", e);
-    } finally {
-      event.release();
-      by.exit();
-    }
-  }
-
-  private void notifyConsumer(final Dispatcher by, final NotifyHandler handler) {
-    by.enter(this);
-    try {
-      handler.onReady(this);
-    } catch (final Throwable e) {
-      faults.onThrown(by, null, "onReady", e);
-    } finally {
-      by.exit();
-    }
-  }
-
-  private void endOfTurn(final Dispatcher by, final EventHandler called) {
-    if (called != null) {
-      by.enter(this);
-      try {
-        called.onTurnEnd(this);
-      } catch (final Throwable e) {
-        faults.onThrown(by, null, "onTurnEnd", e);
-      } finally {
-        by.exit();
-      }
-    }
+  /** What was held back is so no more. This thread holds the turn. */
+  void letGo() {
+    settled = false;
   }
 
   /** What is there when a turn ends before everything was found empty. */
@@ -472,9 +339,22 @@ final class EvdImpl extends ObjectBase implements Evd {
         | (!settled && merger.hasMoreInMemory() ? EvdState.LANE : 0);
   }
 
-  private void leave() {
+  /** The turn ends before everything was found empty. */
+  void leave() {
     advanceDrains();
     apply(EvdState.LEAVE, left());
+  }
+
+  /** The turn of MANY ends before its upcall. */
+  void passTurn() {
+    advanceDrains();
+    apply(EvdState.PASS, left());
+  }
+
+  /** A waiter's turn ends. */
+  void leaveWait() {
+    advanceDrains();
+    apply(EvdState.RETURN, left());
   }
 
   /** A turn was left by an error: whatever is there is looked at again. */
@@ -487,7 +367,7 @@ final class EvdImpl extends ObjectBase implements Evd {
    *
    * @return whether there were any: completions of others may be in memory now.
    */
-  private boolean advanceDrains() {
+  boolean advanceDrains() {
     if (drains.isEmpty()) {
       return false;
     }
@@ -495,6 +375,32 @@ final class EvdImpl extends ObjectBase implements Evd {
     drains.removeIf(drain -> drain.advance(this, enabled));
     draining = !drains.isEmpty();
     return true;
+  }
+
+  /** An endpoint is being closed: drains what of it comes here. */
+  void drainOf(final EndpointDrain drain) {
+    control(
+        () -> {
+          drains.add(drain);
+          draining = true; // from here on a completion makes a turn, whatever the policy
+          merger.resume(); // one before may have told of itself in vain
+        });
+  }
+
+  /** Has something done as soon as no upcall runs and none may start. */
+  void whenQuiet(final Runnable action) {
+    quietWaiters.add(action);
+    checkQuiet();
+  }
+
+  /** Upcalls or a turn ended: does what waits for that. */
+  void checkQuiet() {
+    while (!quietWaiters.isEmpty() && EvdState.isQuiet(state.get())) {
+      final Runnable action = quietWaiters.poll();
+      if (action != null) {
+        action.run();
+      }
+    }
   }
 
   // Faults.
@@ -509,270 +415,36 @@ final class EvdImpl extends ObjectBase implements Evd {
     ia.report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
 
-  // Dequeueing.
+  // Consumers that take events themselves.
 
   @Override
   public Outcome dequeue(final EventHandler to) {
-    if (to == null) {
-      throw Misuse.argument(1, name + ".dequeue: the handler is null");
-    }
-    final Handout own = borrow();
-    try {
-      if (!take(own, "dequeue")) {
-        return Outcome.QUEUE_EMPTY;
-      }
-      deliver(own, to);
-      return Outcome.SUCCESS;
-    } finally {
-      spare.set(own);
-    }
-  }
-
-  /**
-   * A close of the event's endpoint waits for the handler, and the handler does not wait for it.
-   */
-  private void deliver(final Handout event, final EventHandler to) {
-    final EndpointDrain drain = event.drain();
-    Dispatcher.enterDequeue();
-    try {
-      event.deliver(to);
-    } finally {
-      event.release();
-      Dispatcher.exitDequeue();
-      endUpcall(drain);
-    }
-  }
-
-  private void endUpcall(final EndpointDrain drain) {
-    if (drain != null) {
-      drain.upcallReturns();
-    }
+    return consumer.dequeue(to);
   }
 
   @Override
   public int drain(final EventHandler to, final int limit) {
-    if (limit < 1) {
-      throw Misuse.argument(2, name + ".drain: limit " + limit + " is below 1");
-    }
-    int drained = 0;
-    while (drained < limit && dequeue(to) == Outcome.SUCCESS) {
-      drained++;
-    }
-    return drained;
+    return consumer.drain(to, limit);
   }
 
-  private Handout borrow() {
-    final Handout own = spare.getAndSet(null);
-    return own != null ? own : new Handout();
+  @Override
+  public Outcome await(final EventHandler to, final int threshold, final Duration timeout) {
+    return consumer.await(to, threshold, timeout);
   }
 
-  private boolean take(final Handout to, final String call) {
-    if (Dispatcher.isInTurnOf(this)) {
-      checkOpen(call);
-      return next(to);
-    }
-    checkTaken(
-        takeTurn(Dispatcher.isInUpcallOf(this) ? EvdState.TAKE_INSIDE : EvdState.TAKE), call);
-    try {
-      return next(to);
-    } finally {
-      leave();
-      checkQuiet();
-    }
+  @Override
+  public int remaining() {
+    return consumer.remaining();
   }
 
-  /** Throws if the turn was refused. */
-  private void checkTaken(final long before, final String call) {
-    if (before >= 0) {
-      return;
-    }
-    if (before == EvdState.WAITED) {
-      throw waited(call);
-    }
-    checkOpen(call);
-    if (before == EvdState.NOT_WAITABLE) {
-      throw unwaitable(call);
-    }
-    throw Misuse.state(
-        ReturnSubtype.INVALID_STATE_EVD_ENABLED,
-        name
-            + "."
-            + call
-            + ": an upcall may start or is running ("
-            + state
-            + "); disable it,"
-            + " and let the running upcall return, first");
+  boolean hasWaiter() {
+    return (state.get() & EvdState.WAITER) != 0;
   }
 
   DatException waited(final String call) {
     return Misuse.state(
         ReturnSubtype.INVALID_STATE_EVD_WAITER,
         name + "." + call + ": a thread waits in await; setUnwaitable makes it return");
-  }
-
-  private DatException unwaitable(final String call) {
-    return Misuse.state(
-        ReturnSubtype.INVALID_STATE_EVD_UNWAITABLE,
-        name + "." + call + ": no thread may wait; clearUnwaitable allows it again");
-  }
-
-  /** Takes the next event; what is left out on the way does not make it look empty. */
-  private boolean next(final Handout to) {
-    merger.lookAgain();
-    for (int turns = 0; turns < BUDGET; turns++) {
-      if (merger.next(to)) {
-        counters.increment(Counters.DEQUEUED);
-        to.beginUpcall();
-        return true;
-      }
-      if (!merger.isTired()) {
-        return false;
-      }
-      merger.rest();
-    }
-    return false;
-  }
-
-  /**
-   * Takes the turn for this thread.
-   *
-   * @return the state before, or why it was refused.
-   */
-  private long takeTurn(final int operation) {
-    for (int spins = 0; ; spins++) {
-      final long before = state.apply(operation, 0);
-      if (before >= 0) {
-        if (consumerBatch == null) {
-          consumerBatch = new WorkCompletions(2 * CqFeed.BATCH);
-        }
-        merger.begin(consumerBatch);
-        counters.maximum(Counters.MOST_IN_LANE, lane.size());
-        if ((before & EvdState.CQ) != 0) {
-          merger.resume();
-        }
-      }
-      if (before != EvdState.BUSY) {
-        return before;
-      }
-      if (spins > SPINS) {
-        Thread.yield();
-      } else {
-        Thread.onSpinWait();
-      }
-    }
-  }
-
-  // Waiting.
-
-  @Override
-  public Outcome await(final EventHandler to, final int threshold, final Duration timeout) {
-    checkAwait(to, threshold, timeout);
-    final long deadline = ia.runtime().deadline(timeout);
-    final Handout own = borrow();
-    try {
-      checkTaken(takeTurn(EvdState.AWAIT), "await");
-      final Outcome outcome;
-      try {
-        checkThreshold(threshold); // it may have been resized
-        outcome = waitInTurn(own, threshold, deadline);
-      } finally {
-        waiter = null;
-        advanceDrains();
-        apply(EvdState.RETURN, left());
-        checkQuiet();
-      }
-      if (outcome == null) {
-        throw unwaitable("await");
-      }
-      if (outcome == Outcome.SUCCESS) {
-        deliver(own, to);
-      }
-      return outcome;
-    } finally {
-      spare.set(own);
-    }
-  }
-
-  private void checkAwait(final EventHandler to, final int threshold, final Duration timeout) {
-    if (to == null) {
-      throw Misuse.argument(1, name + ".await: the handler is null");
-    }
-    checkThreshold(threshold);
-    if (timeout == null || timeout.isNegative()) {
-      throw Misuse.argument(3, name + ".await: timeout " + timeout + " is not a time");
-    }
-    Misuse.checkMayWait(name);
-  }
-
-  private void checkThreshold(final int threshold) {
-    final int most = room.length();
-    if (threshold < 1 || threshold > most) {
-      throw Misuse.argument(
-          2, name + ".await: threshold " + threshold + " is not within 1.." + most);
-    }
-  }
-
-  /**
-   * A waiter is a dispatcher of one EVD: it does all that is to be done in turns, until it may take
-   * an event.
-   *
-   * @return what came of it; null if no thread may wait any more.
-   */
-  private Outcome waitInTurn(final Handout own, final int threshold, final long deadline) {
-    if (threshold > 1 && room.isSolicited()) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EVD_CONFIG_SOLICITED,
-          name
-              + ".await: threshold "
-              + threshold
-              + ", but its receives notify only if they are solicited; the threshold must be 1");
-    }
-    waiter = Thread.currentThread();
-    settled = false; // it is the consumer's, old or new
-    boolean isEntering = true;
-    while (!isClosed()) {
-      advanceDrains();
-      remaining = merger.count();
-      if ((isEntering || merger.hasTelling()) && remaining >= threshold && takeOne(own)) {
-        remaining = merger.count();
-        return Outcome.SUCCESS;
-      }
-      if (closing.isDeviceLost()) {
-        return Outcome.ABORT;
-      }
-      if ((state.get() & EvdState.WAITER) == 0) {
-        return null;
-      }
-      if (Thread.currentThread().isInterrupted()) {
-        return Outcome.INTERRUPTED_CALL;
-      }
-      if (ia.runtime().isOver(deadline)) {
-        return Outcome.TIMEOUT_EXPIRED;
-      }
-      state.apply(EvdState.SLEEP, 0);
-      ia.runtime().block(awake, deadline);
-      resume();
-      isEntering = false;
-    }
-    return Outcome.ABORT;
-  }
-
-  /** Takes the next event if the order of the streams allows one. */
-  private boolean takeOne(final Handout to) {
-    do {
-      merger.rest();
-      if (merger.next(to)) {
-        counters.increment(Counters.DEQUEUED);
-        to.beginUpcall();
-        return true;
-      }
-    } while (merger.isTired());
-    return false;
-  }
-
-  @Override
-  public int remaining() {
-    return remaining;
   }
 
   @Override
@@ -794,6 +466,8 @@ final class EvdImpl extends ObjectBase implements Evd {
     }
   }
 
+  // Its CNO.
+
   @Override
   public Cno cno() {
     return cno;
@@ -803,7 +477,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   public void cno(final Cno next) {
     final CnoImpl to = ia.checkCno(next, name + ".cno");
     final long before;
-    synchronized (policyLock) {
+    synchronized (lock) {
       checkOpen("cno");
       if (to != null) {
         to.add(this);
@@ -820,7 +494,7 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   /** It is closed, and uses its CNO no more. */
   private void leaveCno() {
-    synchronized (policyLock) {
+    synchronized (lock) {
       if (cno != null) {
         cno.remove(this);
       }
@@ -846,105 +520,22 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   @Override
   public void upcall(final EventHandler handler, final Concurrency concurrency, final Invoke when) {
-    if (handler == null || concurrency == null || when == null) {
-      throw Misuse.argument(
-          handler == null ? 1 : concurrency == null ? 2 : 3,
-          name + ".upcall: the argument is null");
-    }
-    final long policy =
-        concurrency.isMany()
-            ? EvdState.MANY | EvdState.limit(concurrency.limit())
-            : EvdState.SINGLE;
-    enable(new Target(policy, handler, null), when, "upcall");
+    upcalls.enable(handler, concurrency, when);
   }
 
   @Override
   public void notifyOnce(final NotifyHandler handler, final Invoke when) {
-    if (handler == null || when == null) {
-      throw Misuse.argument(handler == null ? 1 : 2, name + ".notifyOnce: the argument is null");
-    }
-    enable(new Target(EvdState.NOTIFY, null, handler), when, "notifyOnce");
-  }
-
-  private void enable(final Target to, final Invoke when, final String call) {
-    checkOpen(call);
-    final long policy = to.policy;
-    if (when == Invoke.ON_ANY) {
-      setPolicy(to, policy | EvdState.WORK, call);
-    } else if (Dispatcher.isInTurnOf(this)) {
-      settle();
-      setPolicy(to, policy, call);
-    } else if (takeTurn(Dispatcher.isInUpcallOf(this) ? EvdState.TAKE_INSIDE : EvdState.TAKE)
-        >= 0) {
-      try {
-        settle();
-        setPolicy(to, policy, call);
-      } finally {
-        leave();
-      }
-    } else {
-      // Upcalls are enabled or one is running: what is there was signalled to them.
-      setPolicy(to, policy, call);
-    }
-  }
-
-  /**
-   * What is there is old: it is moved into the stash, so that the queues can be armed, and its
-   * signals are forgotten. What arrives from now on signals again. This thread holds the turn.
-   */
-  private void settle() {
-    serve(state.apply(EvdState.RESUME, 0) | EvdState.CQ);
-    merger.collect();
-    settled = true;
-  }
-
-  private void setPolicy(final Target to, final long policy, final String call) {
-    final long before;
-    synchronized (policyLock) {
-      if (to != null && teardowns > 0) {
-        checkTeardownAllows();
-        return;
-      }
-      final Target old = target;
-      if (to != null) {
-        target = to;
-      }
-      before = state.apply(EvdState.SET_POLICY, policy);
-      if (before < 0) {
-        target = old;
-      }
-    }
-    if (before == EvdState.WAITED) {
-      throw waited(call);
-    }
-    countDropped(before, EvdState.SET_POLICY, policy);
-    publish(before, EvdState.SET_POLICY, policy);
-  }
-
-  /** An upcall was due, and is not any more. */
-  private void countDropped(final long before, final int operation, final long argument) {
-    if (before >= 0 && EvdState.dropsUpcall(before, EvdState.next(before, operation, argument))) {
-      counters.incrementShared(Counters.DROPPED_UPCALLS);
-    }
-  }
-
-  /** An upcall that is torn down cannot know it, and its wish to go on has no effect. */
-  private void checkTeardownAllows() {
-    if (!Dispatcher.isInUpcallOf(this)) {
-      throw Misuse.state(
-          ReturnSubtype.NO_SUBTYPE,
-          name + ": a teardown waits for its upcall to return; enable upcalls when that is done");
-    }
+    upcalls.enableOnce(handler, when);
   }
 
   @Override
   public void disable() {
     checkOpen("disable");
-    setPolicy(null, DISABLED, "disable");
-    afterDisable();
+    upcalls.disable();
   }
 
-  private void afterDisable() {
+  /** A close of an endpoint goes on without upcalls, and who waits for quiet may have it. */
+  void afterDisable() {
     if (draining) {
       signal(EvdState.CONTROL);
     }
@@ -965,67 +556,12 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   @Override
   public void teardown() {
-    ia.await(disableAndQuiesce(), null, this);
+    ia.await(upcalls.teardown(), null, this);
   }
 
   @Override
   public CompletionStage<Void> teardownAsync() {
-    return ia.stage(disableAndQuiesce());
-  }
-
-  private CompletableFuture<Void> disableAndQuiesce() {
-    checkOpen("teardown");
-    // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
-    final int counted = Dispatcher.isInUpcallOf(this) ? 0 : 1;
-    synchronized (policyLock) {
-      setPolicy(null, DISABLED, "disable");
-      teardowns += counted;
-    }
-    afterDisable();
-    final CompletableFuture<Void> done = new CompletableFuture<>();
-    whenQuiet(
-        () -> {
-          synchronized (policyLock) {
-            teardowns -= counted;
-          }
-          done.complete(null);
-        });
-    return done;
-  }
-
-  /** Has something done as soon as no upcall runs and none may start. */
-  void whenQuiet(final Runnable action) {
-    quietWaiters.add(action);
-    checkQuiet();
-  }
-
-  private void checkQuiet() {
-    while (!quietWaiters.isEmpty() && EvdState.isQuiet(state.get())) {
-      final Runnable action = quietWaiters.poll();
-      if (action != null) {
-        action.run();
-      }
-    }
-  }
-
-  // Endpoints.
-
-  private boolean isAwake() {
-    return (state.get() & EvdState.ASLEEP) == 0;
-  }
-
-  boolean hasWaiter() {
-    return (state.get() & EvdState.WAITER) != 0;
-  }
-
-  /** An endpoint is being closed: drains what of it comes here. */
-  void drainOf(final EndpointDrain drain) {
-    control(
-        () -> {
-          drains.add(drain);
-          draining = true; // from here on a completion makes a turn, whatever the policy
-          merger.resume(); // one before may have told of itself in vain
-        });
+    return ia.stage(upcalls.teardown());
   }
 
   // Closing.
@@ -1061,7 +597,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     return (state.get() & EvdState.CLOSED) != 0;
   }
 
-  private void checkOpen(final String call) {
+  void checkOpen(final String call) {
     checkOpen(ReturnSubtype.NO_SUBTYPE, call);
   }
 
@@ -1139,7 +675,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   AsyncSlot asyncSlot() {
-    synchronized (policyLock) {
+    synchronized (lock) {
       if (asyncSlot == null) {
         asyncSlot = new AsyncSlot(this);
       }

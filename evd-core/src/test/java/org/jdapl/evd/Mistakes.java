@@ -33,7 +33,7 @@ final class Mistakes {
         Mistake.of(
             "E01",
             "the event at hand is taken when the policy changed meanwhile, and lost",
-            "EvdImpl.java",
+            "Upcalls.java",
             "          || budget == 0\n          || merger.isTired()) {",
             "          || budget == 0\n"
                 + "          || merger.isTired()) {\n"
@@ -188,7 +188,7 @@ final class Mistakes {
         Mistake.of(
             "U06",
             "ON_NEW is taken for ON_ANY",
-            "EvdImpl.java",
+            "Upcalls.java",
             "    if (when == Invoke.ON_ANY) {",
             "    if (when != null) {"),
         Mistake.of(
@@ -222,13 +222,13 @@ final class Mistakes {
                 "    return policy != DISABLED && (s & RUNNING) == 0;",
                 "    return (s & RUNNING) == 0;")
             .with(
-                "EvdImpl.java",
+                "Upcalls.java",
                 "(s & EvdState.POLICY) != EvdState.SINGLE\n          || handler == null",
                 "handler == null")
             .with(
-                "EvdImpl.java",
-                "} else if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
-                "} else if (target.events != null) {"),
+                "Upcalls.java",
+                "    if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
+                "    if (target.events != null) {"),
         Mistake.of(
             "U10",
             "what the error handler throws ends the dispatcher",
@@ -310,7 +310,7 @@ final class Mistakes {
             Mistake.of(
                 "U05",
                 "upcalls are enabled while a teardown waits",
-                "EvdImpl.java",
+                "Upcalls.java",
                 "if (to != null && teardowns > 0) {",
                 "if (to != null && teardowns > 99) {"),
             Mistake.of(
@@ -327,7 +327,7 @@ final class Mistakes {
         Mistake.of(
             "W01",
             "a wait ends at the first event, whatever the threshold",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "remaining >= threshold && takeOne(own)",
             "remaining >= 1 && takeOne(own)"),
         Mistake.of(
@@ -358,7 +358,7 @@ final class Mistakes {
         Mistake.of(
             "W02",
             "an event that is there is taken when the time is over",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "      if (ia.runtime().isOver(deadline)) {\n",
             "      if (ia.runtime().isOver(deadline)) {\n        takeOne(own);\n"),
         Mistake.of(
@@ -376,7 +376,7 @@ final class Mistakes {
         Mistake.of(
             "W04",
             "an interrupt is not looked at",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "      if (Thread.currentThread().isInterrupted()) {\n"
                 + "        return Outcome.INTERRUPTED_CALL;",
             "      if (Thread.interrupted()) {\n        return Outcome.TIMEOUT_EXPIRED;"),
@@ -423,7 +423,7 @@ final class Mistakes {
             Mistake.of(
                 "W02",
                 "each event begins the timeout anew",
-                "EvdImpl.java",
+                "ConsumerTurn.java",
                 "      ia.runtime().block(awake, deadline);",
                 "      ia.runtime().block(awake, deadline);\n"
                     + "      if (!ia.runtime().isOver(deadline)) {\n"
@@ -439,9 +439,9 @@ final class Mistakes {
             Mistake.of(
                 "W04",
                 "nobody wakes the thread that waits",
-                "EvdImpl.java",
-                "        LockSupport.unpark(waiter);",
-                "        waiter.getName();"),
+                "ConsumerTurn.java",
+                "    LockSupport.unpark(waiter);",
+                "    waiter.getName();"),
             Mistake.of(
                 "W04",
                 "setUnwaitable is forgotten when it is taken back",
@@ -581,7 +581,7 @@ final class Mistakes {
         Mistake.of(
             "A06",
             "a dequeue trusts that an armed queue is empty",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "    merger.lookAgain();\n    for (",
             "    for ("),
         Mistake.of(
@@ -789,10 +789,10 @@ final class Mistakes {
         Mistake.of(
             "U13",
             "a policy is published under its lock",
-            "EvdImpl.java",
-            "    publish(before, EvdState.SET_POLICY, policy);\n",
+            "Upcalls.java",
+            "    evd.publish(before, EvdState.SET_POLICY, policy);\n",
             "    synchronized (policyLock) {\n"
-                + "      publish(before, EvdState.SET_POLICY, policy);\n"
+                + "      evd.publish(before, EvdState.SET_POLICY, policy);\n"
                 + "    }\n"),
         Mistake.of(
             "T07",
@@ -1069,7 +1069,7 @@ final class Mistakes {
         Mistake.of(
             "D01",
             "an unsignalled success ends a wait",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "(isEntering || merger.hasTelling())",
             "(isEntering || remaining > 0)"),
         Mistake.of(
@@ -1511,7 +1511,7 @@ final class Mistakes {
         Mistake.of(
             "R01",
             "an empty queue is an exception",
-            "EvdImpl.java",
+            "ConsumerTurn.java",
             "        return Outcome.QUEUE_EMPTY;",
             "        throw new IllegalStateException(\"empty\");"),
         Mistake.of(

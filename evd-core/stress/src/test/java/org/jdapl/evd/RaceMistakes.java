@@ -71,7 +71,7 @@ final class RaceMistakes {
         planted(
             "a turn takes the handler of a policy that is not set yet",
             "POLICY x TURN",
-            "EvdImpl.java",
+            "Upcalls.java",
             "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
             "return events;"),
         planted(
@@ -83,7 +83,7 @@ final class RaceMistakes {
         planted(
             "bits are cleared after the look, not before",
             "POST x TURN",
-            "EvdImpl.java",
+            "Upcalls.java",
             "      } else if (!merger.isTired()) {\n        endOfTurn(by, called);",
             "      } else if (!merger.isTired()) {\n"
                 + "        state.apply(EvdState.RESUME, 0);\n"
@@ -154,7 +154,7 @@ final class RaceMistakes {
                     "(s & ~(WAITER | ASLEEP)) | UNWAITABLE",
                     "(s & ~ASLEEP) | UNWAITABLE"),
                 new Edit(
-                    "EvdImpl.java",
+                    "ConsumerTurn.java",
                     "if ((state.get() & EvdState.WAITER) == 0) {",
                     "if ((state.get() & EvdState.UNWAITABLE) != 0) {"))),
         planted(
