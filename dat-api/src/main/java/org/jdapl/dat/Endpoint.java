@@ -424,10 +424,10 @@ public interface Endpoint extends DatObject {
   boolean isRequestIdle();
 
   /**
-   * Changes what it is made of (dat_ep_modify). Read depths, retries and bounds may be changed in
-   * UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue pair, and
-   * may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at most five
-   * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
+   * Changes what it is made of (dat_ep_modify). Read depths, retries, timers and bounds may be
+   * changed in UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue
+   * pair, and may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at
+   * most five seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
    * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset or

@@ -32,6 +32,13 @@ public record CmParameters(
   /**
    * With given timers.
    *
+   * @param privateData what to tell the peer.
+   * @param readsIn RDMA reads and atomics this side answers at once.
+   * @param readsOut RDMA reads and atomics this side has in flight.
+   * @param retryCount how often a message is sent again, 0 to 7.
+   * @param rnrRetryCount how often it is sent again when the peer had no receive.
+   * @param ackTimeout a code, or {@link Timers#PROVIDERS_OWN}.
+   * @param rnrTimer a code, or {@link Timers#PROVIDERS_OWN}.
    * @throws IllegalArgumentException if a timer is no code.
    */
   public CmParameters {
