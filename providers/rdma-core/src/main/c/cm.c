@@ -4,7 +4,8 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
-/* How long a peer waits that found no receive: 0.64 ms. The connection manager's own value, 0, stands for 655 ms. */
+/* How long a peer waits that found no receive, unless the consumer says: 0.64 ms. That of the connection manager, 0,
+ * stands for 655 ms. */
 #define MIN_RNR_TIMER 12
 
 /* The most private data an event carries. */
@@ -112,37 +113,54 @@ NATIVE(jint, resolve_route, jlong id, jint timeout_millis) {
   return negative_errno(lib.rdma_resolve_route(POINTER(struct rdma_cm_id, id), timeout_millis));
 }
 
-static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int reads, int access) {
+/* What a queue pair gets from its own side. The connection manager has only the peer's word for some of it: it would
+ * send to a peer without a receive as often as the peer said, and on the passive side to one that does not answer. */
+struct own {
+  int reads;
+  int rnr_timer;   /* code; below 0 for MIN_RNR_TIMER */
+  int ack_timeout; /* code; below 0 for what suits the path */
+  int retries;
+  int rnr_retries;
+};
+
+static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int access,
+                     const struct own *own) {
   struct ibv_qp_attr attr = {.qp_state = state};
   int mask = 0;
   const jint result = negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask));
   if (result) return result;
   if (mask & IBV_QP_ACCESS_FLAGS) attr.qp_access_flags |= (unsigned int)access;
-  if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = MIN_RNR_TIMER;
-  if (reads >= 0) {
-    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) attr.max_dest_rd_atomic = (uint8_t)reads;
-    if (mask & IBV_QP_MAX_QP_RD_ATOMIC) attr.max_rd_atomic = (uint8_t)reads;
-  }
+  if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = (uint8_t)(own->rnr_timer < 0 ? MIN_RNR_TIMER : own->rnr_timer);
+  if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) attr.max_dest_rd_atomic = (uint8_t)own->reads;
+  if (mask & IBV_QP_MAX_QP_RD_ATOMIC) attr.max_rd_atomic = (uint8_t)own->reads;
+  if ((mask & IBV_QP_TIMEOUT) && own->ack_timeout >= 0) attr.timeout = (uint8_t)own->ack_timeout;
+  if (mask & IBV_QP_RETRY_CNT) attr.retry_cnt = (uint8_t)own->retries;
+  if (mask & IBV_QP_RNR_RETRY) attr.rnr_retry = (uint8_t)own->rnr_retries;
   mask &= ~0xe00000; /* bits the kernel sets for RoCE and verbs does not know; librdmacm clears them too */
   return negative_errno(lib.ibv_modify_qp(qp, &attr, mask));
 }
 
 /* To INIT: receives may be posted. */
 NATIVE(jint, init_qp, jlong id, jlong qp, jint access) {
-  return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_INIT, -1, access);
+  const struct own none = {0};
+  return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_INIT, access, &none);
 }
 
-/* From INIT to RTR, with what the id knows by now; the number of reads is -1 for what was negotiated. */
-NATIVE(jint, ready_to_receive, jlong id, jlong qp, jint reads_in, jint access) {
+/* From INIT to RTR, with what the id knows by now. */
+NATIVE(jint, ready_to_receive, jlong id, jlong qp, jint reads_in, jint rnr_timer, jint access) {
   struct rdma_cm_id *const from = POINTER(struct rdma_cm_id, id);
   struct ibv_qp *const to = POINTER(struct ibv_qp, qp);
-  const jint result = modify_qp(from, to, IBV_QPS_INIT, -1, access);
-  return result ? result : modify_qp(from, to, IBV_QPS_RTR, reads_in, access);
+  const struct own own = {.reads = reads_in, .rnr_timer = rnr_timer};
+  const jint result = modify_qp(from, to, IBV_QPS_INIT, access, &own);
+  return result ? result : modify_qp(from, to, IBV_QPS_RTR, access, &own);
 }
 
 /* From RTR to RTS, likewise. */
-NATIVE(jint, ready_to_send, jlong id, jlong qp, jint reads_out, jint access) {
-  return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_RTS, reads_out, access);
+NATIVE(jint, ready_to_send, jlong id, jlong qp, jint reads_out, jint ack_timeout, jint retries, jint rnr_retries,
+       jint access) {
+  const struct own own = {
+      .reads = reads_out, .ack_timeout = ack_timeout, .retries = retries, .rnr_retries = rnr_retries};
+  return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_RTS, access, &own);
 }
 
 /* What connect and accept say to the peer. */
@@ -267,8 +285,8 @@ static const JNINativeMethod METHODS[] = {
     METHOD("resolveAddr", "(J[BIII)I", resolve_addr),
     METHOD("resolveRoute", "(JI)I", resolve_route),
     METHOD("initQp", "(JJI)I", init_qp),
-    METHOD("readyToReceive", "(JJII)I", ready_to_receive),
-    METHOD("readyToSend", "(JJII)I", ready_to_send),
+    METHOD("readyToReceive", "(JJIII)I", ready_to_receive),
+    METHOD("readyToSend", "(JJIIIII)I", ready_to_send),
     METHOD("connect", "(JIIIIII[B)I", connect_id),
     METHOD("establish", "(J)I", establish),
     METHOD("accept", "(JIIIII[B)I", accept_id),

@@ -575,6 +575,7 @@ struct fake_qp {
   struct ibv_qp qp;
   struct ring sends, recvs;
   uint32_t peer;
+  struct ibv_qp_attr attr; /* what it was last told of each */
 };
 
 static struct fake_qp *qps[KEYS];
@@ -669,6 +670,7 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
                            .qp_num = next_qp,
                            .state = IBV_QPS_RESET,
                            .qp_type = IBV_QPT_RC};
+  qp->attr.rnr_retry = 7; /* what a device takes that connects it by itself */
   qps[next_qp++ % KEYS] = qp;
   ring_init(&qp->sends, init->cap.max_send_wr, init->cap.max_send_sge);
   ring_init(&qp->recvs, init->cap.max_recv_wr, init->cap.max_recv_sge);
@@ -765,7 +767,7 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
   struct wqe *const recv = recvs ? ring_first(recvs) : NULL;
   const int takes = wr->opcode == IBV_WR_SEND || wr->opcode == IBV_WR_SEND_WITH_IMM ||
                     wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  if (!status && takes && !recv) status = -1;
+  if (!status && takes && !recv) status = qp->attr.rnr_retry ? -1 : IBV_WC_RNR_RETRY_EXC_ERR; /* others wait */
   int access = 0;
   switch (wr->opcode) {
     case IBV_WR_RDMA_WRITE:
@@ -923,6 +925,12 @@ EXPORT int ibv_modify_qp(struct ibv_qp *of, struct ibv_qp_attr *attr, int mask) 
       return EINVAL;
   }
   of->state = attr->qp_state;
+  if (mask & IBV_QP_TIMEOUT) qp->attr.timeout = attr->timeout;
+  if (mask & IBV_QP_RETRY_CNT) qp->attr.retry_cnt = attr->retry_cnt;
+  if (mask & IBV_QP_RNR_RETRY) qp->attr.rnr_retry = attr->rnr_retry;
+  if (mask & IBV_QP_MIN_RNR_TIMER) qp->attr.min_rnr_timer = attr->min_rnr_timer;
+  if (mask & IBV_QP_MAX_QP_RD_ATOMIC) qp->attr.max_rd_atomic = attr->max_rd_atomic;
+  if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
   run_all();
   return 0;
 }
@@ -1125,6 +1133,8 @@ static void cm_event(struct fake_id *id, struct fake_id *listen, enum rdma_cm_ev
     if (param->private_data) memcpy(item->data, param->private_data, param->private_data_len);
     item->event.param.conn.private_data = room ? item->data : NULL;
     item->event.param.conn.private_data_len = room; /* padded, as the transport does */
+    item->event.param.conn.responder_resources = param->initiator_depth; /* as it looks from here */
+    item->event.param.conn.initiator_depth = param->responder_resources;
   }
   struct rdma_event_channel *const channel = (listen ? listen : id)->id.channel;
   events_add(&((struct fake_event_channel *)channel)->events, channel->fd, &item->item);
@@ -1214,6 +1224,9 @@ EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id) {
   return id->route.addr.src_sin.sin_port;
 }
 
+/* What this connection manager takes by itself, unlike what any test asks for. */
+enum { PATH_TIMEOUT = 19, PEERS_RETRIES = 5, PEERS_RNR_RETRIES = 4, PEERS_READS = 11 };
+
 /* The last byte of an address in 198.51.100.0/24, where nobody is and every kind of failure can be had; else 0. */
 static int nowhere(const struct rdma_cm_id *id) {
   const uint32_t address = ntohl(id->route.addr.dst_sin.sin_addr.s_addr);
@@ -1254,8 +1267,13 @@ EXPORT int rdma_init_qp_attr(struct rdma_cm_id *of, struct ibv_qp_attr *attr, in
       attr->dest_qp_num = id->peer_qp_num;
       *mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
                IBV_QP_MIN_RNR_TIMER;
+      attr->max_dest_rd_atomic = PEERS_READS;
       break;
     default:
+      attr->timeout = PATH_TIMEOUT;
+      attr->retry_cnt = PEERS_RETRIES;
+      attr->rnr_retry = PEERS_RNR_RETRIES;
+      attr->max_rd_atomic = PEERS_READS;
       *mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
       break;
   }
@@ -1553,6 +1571,16 @@ CONTROL(jstring, live) {
     }
   }
   return (*env)->NewStringUTF(env, text);
+}
+
+CONTROL(jintArray, attributes, jint number) {
+  LOCKED;
+  const struct ibv_qp_attr *const attr = &qps[(unsigned int)number % KEYS]->attr;
+  const jint values[] = {attr->timeout,       attr->retry_cnt,     attr->rnr_retry,
+                         attr->min_rnr_timer, attr->max_rd_atomic, attr->max_dest_rd_atomic};
+  const jintArray array = (*env)->NewIntArray(env, 6);
+  if (array) (*env)->SetIntArrayRegion(env, array, 0, 6, values);
+  return array;
 }
 
 CONTROL(void, raiseQp, jint number, jint type) {

@@ -380,6 +380,26 @@ public interface Endpoint extends DatObject {
   InetAddress remoteAddress();
 
   /**
+   * How many RDMA reads and atomics of the peer it answers at once (dat_ep_query,
+   * max_rdma_read_in). Legal in every state.
+   *
+   * @return what the connection was negotiated to, also after its end: the least of {@link
+   *     EndpointAttributes#rdmaReadsIn}, what the device can, and what the peer has in flight. What
+   *     its attributes say if there was no connect or accept since its creation or last reset; and
+   *     until the peer answered a connect, the least of the first two.
+   */
+  int rdmaReadsIn();
+
+  /**
+   * How many RDMA reads and atomics it may have in flight (dat_ep_query, max_rdma_read_out); else
+   * as {@link #rdmaReadsIn}. More may be posted: they wait for those before them.
+   *
+   * @return the least of {@link EndpointAttributes#rdmaReadsOut}, what the device can, and what the
+   *     peer answers at once.
+   */
+  int rdmaReadsOut();
+
+  /**
    * Whether no receive is open (dat_ep_get_status). Legal in every state.
    *
    * @return true if each receive that was posted was handed out; on a shared receive queue, always.
@@ -404,10 +424,10 @@ public interface Endpoint extends DatObject {
   boolean isRequestIdle();
 
   /**
-   * Changes what it is made of (dat_ep_modify). Read depths, retries and bounds may be changed in
-   * UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue pair, and
-   * may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at most five
-   * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
+   * Changes what it is made of (dat_ep_modify). Read depths, retries, timers and bounds may be
+   * changed in UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING. All else needs another queue
+   * pair, and may be changed in UNCONNECTED as long as no receive was posted; then it waits, for at
+   * most five seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
    * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset or

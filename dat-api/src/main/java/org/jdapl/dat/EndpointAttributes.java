@@ -1,5 +1,7 @@
 package org.jdapl.dat;
 
+import java.time.Duration;
+
 /**
  * The sizes of an endpoint (DAT_EP_ATTR).
  *
@@ -7,11 +9,17 @@ package org.jdapl.dat;
  * @param maxRequestDtos sends and RDMA requests that may be open at once, 0 for none.
  * @param maxReceiveIov segments of a receive.
  * @param maxRequestIov segments of a request.
- * @param rdmaReadsIn RDMA reads and atomics it answers at once.
- * @param rdmaReadsOut RDMA reads and atomics it has in flight.
+ * @param rdmaReadsIn RDMA reads and atomics it answers at once, at most: the connection has the
+ *     least of these, what the device can, and what the peer has in flight; see {@link
+ *     Endpoint#rdmaReadsIn}.
+ * @param rdmaReadsOut RDMA reads and atomics it has in flight, at most; likewise.
  * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
  * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
  *     ever.
+ * @param ackTimeout after how long without an answer a message is sent again or, after the last
+ *     retry, has failed; zero for the provider's own; see {@link #withTimers}.
+ * @param rnrTimer how long its peers wait before they send again what found no receive here; zero
+ *     for the provider's own.
  * @param receiveFlags which receives tell the consumer of themselves (recv_completion_flags):
  *     {@link CompletionFlags#DEFAULT} for all, or {@link CompletionFlags#SOLICITED_WAIT}; see
  *     {@link #withReceiveFlags}.
@@ -26,18 +34,31 @@ public record EndpointAttributes(
     int rdmaReadsOut,
     int retryCount,
     int rnrRetryCount,
+    Duration ackTimeout,
+    Duration rnrTimer,
     int receiveFlags,
     Bounds bounds) {
 
   /**
-   * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, and 6
-   * retries where the peer has no receive.
+   * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, 6
+   * retries where the peer has no receive, and the timers of its provider.
    *
    * @return the defaults.
    */
   public static EndpointAttributes defaults() {
     return new EndpointAttributes(
-        16, 16, 1, 1, 4, 4, 7, 6, CompletionFlags.DEFAULT, Bounds.defaults());
+        16,
+        16,
+        1,
+        1,
+        4,
+        4,
+        7,
+        6,
+        Duration.ZERO,
+        Duration.ZERO,
+        CompletionFlags.DEFAULT,
+        Bounds.defaults());
   }
 
   /**
@@ -57,6 +78,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
+        ackTimeout,
+        rnrTimer,
         receiveFlags,
         bounds);
   }
@@ -78,6 +101,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
+        ackTimeout,
+        rnrTimer,
         receiveFlags,
         bounds);
   }
@@ -99,6 +124,8 @@ public record EndpointAttributes(
         out,
         retryCount,
         rnrRetryCount,
+        ackTimeout,
+        rnrTimer,
         receiveFlags,
         bounds);
   }
@@ -120,6 +147,39 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retries,
         rnrRetries,
+        ackTimeout,
+        rnrTimer,
+        receiveFlags,
+        bounds);
+  }
+
+  /**
+   * The same with other timers. The wire has few values for each: the next longer one is taken.
+   *
+   * <p>A message that nobody answers fails after the timeout and as many more as there are retries;
+   * hardware may wait up to four times as long. One that finds no receive fails after as many of
+   * the peer's timers as there are {@link #rnrRetryCount}. By default the simulator takes 100
+   * microseconds for both, and rdma-core 0.64 ms for the receive, and for the answer what the
+   * connection manager knows of the path. Over iWARP there are no such timers.
+   *
+   * @param ack after how long without an answer a message is sent again: 8.192 microseconds times a
+   *     power of 2, up to 8796.093 s; zero for the provider's own.
+   * @param rnr how long its peers wait for a receive: 0.01 to 655.36 ms; zero for the provider's
+   *     own.
+   * @return the changed attributes.
+   */
+  public EndpointAttributes withTimers(final Duration ack, final Duration rnr) {
+    return new EndpointAttributes(
+        maxReceiveDtos,
+        maxRequestDtos,
+        maxReceiveIov,
+        maxRequestIov,
+        rdmaReadsIn,
+        rdmaReadsOut,
+        retryCount,
+        rnrRetryCount,
+        ack,
+        rnr,
         receiveFlags,
         bounds);
   }
@@ -149,6 +209,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
+        ackTimeout,
+        rnrTimer,
         flags,
         bounds);
   }
@@ -169,6 +231,8 @@ public record EndpointAttributes(
         rdmaReadsOut,
         retryCount,
         rnrRetryCount,
+        ackTimeout,
+        rnrTimer,
         receiveFlags,
         other);
   }

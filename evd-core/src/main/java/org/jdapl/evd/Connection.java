@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongToIntFunction;
 import org.jdapl.dat.Bounds;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
@@ -20,6 +21,7 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmParameters;
+import org.jdapl.verbs.Timers;
 import org.jdapl.verbs.VerbsException;
 
 /**
@@ -161,6 +163,16 @@ final class Connection implements CmHandler {
     return peer == null ? accepted : peer.address();
   }
 
+  int rdmaReadsIn() {
+    final CmId id = cmId;
+    return id == null ? endpoint.attributes().rdmaReadsIn() : id.readsIn();
+  }
+
+  int rdmaReadsOut() {
+    final CmId id = cmId;
+    return id == null ? endpoint.attributes().rdmaReadsOut() : id.readsOut();
+  }
+
   /** What can be changed without another queue pair is. */
   void modify(final EndpointParameters parameters) {
     switch (machine.state()) {
@@ -268,7 +280,13 @@ final class Connection implements CmHandler {
         attributes.rdmaReadsIn(),
         attributes.rdmaReadsOut(),
         attributes.retryCount(),
-        attributes.rnrRetryCount());
+        attributes.rnrRetryCount(),
+        code(attributes.ackTimeout(), Timers::ackCode),
+        code(attributes.rnrTimer(), Timers::rnrCode));
+  }
+
+  private static int code(final Duration timer, final LongToIntFunction codes) {
+    return timer.isZero() ? Timers.PROVIDERS_OWN : codes.applyAsInt(timer.toNanos());
   }
 
   private void move(final Trigger trigger, final String call) {

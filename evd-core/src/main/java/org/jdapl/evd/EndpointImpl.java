@@ -738,6 +738,16 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   @Override
+  public int rdmaReadsIn() {
+    return now.connection().rdmaReadsIn();
+  }
+
+  @Override
+  public int rdmaReadsOut() {
+    return now.connection().rdmaReadsOut();
+  }
+
+  @Override
   public boolean isReceiveIdle() {
     return now.receives().isIdle();
   }

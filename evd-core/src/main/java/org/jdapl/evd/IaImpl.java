@@ -51,6 +51,7 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.Timers;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +90,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
-  private static final int MAX_CONN_QUAL = 0xFFFF;
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
   private static final Duration RETRY = Duration.ofMillis(1);
@@ -417,6 +417,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
               + "; it takes at least 0 receives, requests and reads, of at least 1 segment, 0..7"
               + " retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
     }
+    checkTimer("ackTimeout", attributes.ackTimeout(), Timers.MAX_ACK_NANOS, argument, call);
+    checkTimer("rnrTimer", attributes.rnrTimer(), Timers.MAX_RNR_NANOS, argument, call);
     final int most = maxDtos();
     final int sge = device.limits().maxSge();
     if (attributes.maxReceiveDtos() > most
@@ -433,6 +435,26 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
               + " receives and requests of "
               + sge
               + " segments");
+    }
+  }
+
+  private static void checkTimer(
+      final String what,
+      final Duration timer,
+      final long max,
+      final int argument,
+      final String call) {
+    if (timer == null || timer.isNegative() || timer.compareTo(Duration.ofNanos(max)) > 0) {
+      throw Misuse.argument(
+          argument,
+          call
+              + ": "
+              + what
+              + " "
+              + timer
+              + "; it takes up to "
+              + Duration.ofNanos(max)
+              + ", or Duration.ZERO for the provider's own; see EndpointAttributes.withTimers");
     }
   }
 
@@ -526,10 +548,10 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** The same on every provider, whatever that takes for a port. */
   static void checkConnQual(final int argument, final long connQual, final String call) {
-    if (connQual < 1 || connQual > MAX_CONN_QUAL) {
+    if (connQual < 1 || connQual > Device.MAX_SERVICE) {
       throw Misuse.argument(
           argument,
-          call + ": connection qualifier " + connQual + "; it takes 1 to " + MAX_CONN_QUAL);
+          call + ": connection qualifier " + connQual + "; it takes 1 to " + Device.MAX_SERVICE);
     }
   }
 

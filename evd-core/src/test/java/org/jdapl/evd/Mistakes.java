@@ -21,6 +21,7 @@ final class Mistakes {
             states(),
             connections(),
             posts(),
+            retries(),
             sharedReceives(),
             windows(),
             errors(),
@@ -1131,7 +1132,78 @@ final class Mistakes {
             "no request is signaled if all are suppressed",
             "WorkQueue.java",
             "!suppress || unsignaled + 1 >= signalInterval",
-            "!suppress"));
+            "!suppress"),
+        Mistake.of(
+            "D05",
+            "a suppressed request makes no event though it fails",
+            "Merger.java",
+            "    if (success && queue.isSuppressed(slot)) {\n      queue.settle(slot, true);",
+            "    if (queue.isSuppressed(slot)) {\n      queue.settle(slot, true);"),
+        Mistake.of(
+            "D05",
+            "a suppressed request makes an event though it succeeds",
+            "WorkQueue.java",
+            "(byte) ((suppress ? SUPPRESSED : 0) | (unsignalled ? UNSIGNALLED : 0))",
+            "(byte) (unsignalled ? UNSIGNALLED : 0)"),
+        Mistake.of(
+            "D01",
+            "one segment more than the attributes say is taken",
+            "PzImpl.java",
+            "    if (count > most) {",
+            "    if (count > most + 1) {"),
+        Mistake.of(
+            "D01",
+            "the last segment of a request is left out",
+            "PzImpl.java",
+            "    for (int i = 0; i < count; i++) {\n      if (!(segments.lmr(i)",
+            "    for (int i = 0; i < Math.max(1, count - 1); i++) {\n"
+                + "      if (!(segments.lmr(i)"),
+        Mistake.of(
+            "D01",
+            "any request may be a solicited one",
+            "EndpointImpl.java",
+            "(completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0)",
+            "CompletionFlags.SOLICITED_WAIT"),
+        Mistake.of(
+            "D01",
+            "a fence is forgotten",
+            "EndpointImpl.java",
+            "    send.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;",
+            "    send.fence = false;"));
+  }
+
+  private static Stream<Mistake> retries() {
+    return Stream.of(
+        Mistake.of(
+            "C06",
+            "the reads that were asked for are told as negotiated",
+            "Connection.java",
+            "return id == null ? endpoint.attributes().rdmaReadsOut() : id.readsOut();",
+            "return endpoint.attributes().rdmaReadsOut();"),
+        Mistake.of(
+            "C06",
+            "one kind of retries is taken for both",
+            "Connection.java",
+            "        attributes.rnrRetryCount(),\n",
+            "        attributes.retryCount(),\n"),
+        Mistake.of(
+            "C06",
+            "the ack timeout stays the provider's own",
+            "Connection.java",
+            "code(attributes.ackTimeout(), Timers::ackCode)",
+            "Timers.PROVIDERS_OWN"),
+        Mistake.of(
+            "C06",
+            "a wait for a receive is shorter than it was given",
+            "Timers.java",
+            "    while (code <= LAST && rnrNanos(code) < nanos) {",
+            "    while (code < LAST && rnrNanos(code + 1) < nanos) {"),
+        Mistake.of(
+            "C06",
+            "a timer that is too long for the wire is taken",
+            "IaImpl.java",
+            "timer.compareTo(Duration.ofNanos(max)) > 0",
+            "timer.equals(Duration.ofNanos(Long.MAX_VALUE))"));
   }
 
   private static Stream<Mistake> windows() {

@@ -19,6 +19,7 @@ import org.assertj.core.api.ThrowableAssert;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
@@ -30,10 +31,13 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.ProviderAttributes;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Segments;
+import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.verbs.CmEventType;
+import org.jdapl.verbs.SendRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,26 +88,70 @@ class PostTest {
 
   @Test
   void required_D01_whatTheDeviceCannotDoIsNotSupported() {
-    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 2);
     final Segments message = new Segments(1).add(bed.lmr, 0, 8);
     final Endpoint endpoint =
         bed.ia.createEndpoint(bed.pz, bed.evd, bed.evd, bed.connectEvd, ATTRIBUTES);
+    endpoint.connect(bed.ia.address(), 1, LONG, null);
+    bed.settle();
 
-    for (final ThrowableAssert.ThrowingCallable post :
-        List.<ThrowableAssert.ThrowingCallable>of(
-            () -> endpoint.postFetchAndAdd(bed.lmr, 0, 1, 8, 1, 1, null, 0),
-            () -> endpoint.postCompareAndSwap(bed.lmr, 0, 1, 8, 1, 1, 1, null, 0),
-            () -> endpoint.postRdmaWriteImmed(message, 1, 8, 1, 1, null, 0))) {
-      assertThatThrownBy(post)
-          .isInstanceOfSatisfying(
-              DatException.class,
-              e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
-          .hasMessageContaining(endpoint.name());
-    }
+    isNotSupported(endpoint, () -> endpoint.postFetchAndAdd(bed.lmr, 0, 1, 8, 1, 1, null, 0));
+    isNotSupported(endpoint, () -> endpoint.postCompareAndSwap(bed.lmr, 0, 1, 8, 1, 1, 1, null, 0));
+    isNotSupported(endpoint, () -> endpoint.postRdmaWriteImmed(message, 1, 8, 1, 1, null, 0));
+    isNotSupported(endpoint, () -> endpoint.postSendWithInvalidate(bed.lmr, 0, 8, 1, 1));
+    isNotSupported(endpoint, () -> endpoint.postSendWithInvalidate(message, 1, 1, null, 0));
+    isNotSupported(bed.pz, bed.pz::createRmr);
+    isNotSupported(bed.pz, bed.pz::createRmrForEndpoint);
+    isNotSupported(bed.ia, () -> bed.ia.createSrq(bed.pz, 1, 1));
 
-    assertThat(bed.ia.providerAttributes().isAtomicSupported()).as("it says so").isFalse();
-    assertThat(bed.ia.providerAttributes().isImmediateDataSupported()).as("it says so").isFalse();
+    final ProviderAttributes supported = bed.ia.providerAttributes();
+    assertThat(supported.isAtomicSupported()).as("it says so").isFalse();
+    assertThat(supported.isImmediateDataSupported()).as("it says so").isFalse();
+    assertThat(supported.isSrqSupported()).as("it says so").isFalse();
+    assertThat(bed.ia.attributes().maxSrqs()).as("it says so").isZero();
     assertThat(endpoint.isRequestIdle()).as("nothing was posted").isTrue();
+    assertThat(endpoint.postSend(bed.lmr, 0, 8, 1)).as("room is left").isEqualTo(Outcome.SUCCESS);
+  }
+
+  @Test
+  void required_D01_aSharedReceiveQueueThatTheDeviceCannotResizeKeepsItsSize() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final SharedReceiveQueue srq = bed.ia.createSrq(bed.pz, 2, 1);
+
+    isNotSupported(srq, () -> srq.resize(4));
+    isNotSupported(srq, () -> srq.resize(1));
+
+    assertThat(srq.maxReceives()).as("as before").isEqualTo(2);
+  }
+
+  private static void isNotSupported(
+      final DatObject object, final ThrowableAssert.ThrowingCallable call) {
+    assertThatThrownBy(call)
+        .isInstanceOfSatisfying(
+            DatException.class, e -> assertThat(e.type()).isEqualTo(ReturnType.MODEL_NOT_SUPPORTED))
+        .hasMessageContaining(object.name());
+  }
+
+  /** What a device does about a fence does not show where requests are done in their order. */
+  @Test
+  void required_D01_theFlagsOfARequestReachTheDevice() {
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 2);
+    final Segments message = new Segments(1).add(bed.lmr, 0, 8);
+    bed.connect();
+    bed.settle();
+
+    for (int flags = 0; flags < 16; flags++) {
+      assertThat(bed.endpoint.postSend(message, 1, null, flags)).isEqualTo(Outcome.SUCCESS);
+      final SendRequest posted = bed.qp().lastSend();
+      assertThat(posted.fence)
+          .as("fence of flags %d", flags)
+          .isEqualTo((flags & CompletionFlags.BARRIER_FENCE) != 0);
+      assertThat(posted.solicited)
+          .as("solicited of flags %d", flags)
+          .isEqualTo((flags & CompletionFlags.SOLICITED_WAIT) != 0);
+      bed.qp().completeSignaledSends();
+      bed.evd.drain(bed, 9);
+    }
   }
 
   @Test

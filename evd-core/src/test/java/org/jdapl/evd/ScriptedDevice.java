@@ -47,6 +47,7 @@ import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
+import org.jdapl.verbs.WrOpcode;
 
 /**
  * A device in memory on which nothing happens but what a test says: which request completes, when a
@@ -176,6 +177,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
   private static final DeviceLimits LIMITS =
       new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 8, 64, 4, 0, 1 << 20, 16, 16, 64, 64, 64);
 
+  private static final DeviceLimits BARE_LIMITS =
+      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 0, 0, 0, 0, 1 << 20, 16, 16, 64, 64, 64);
+
   private final Behavior behavior;
   private Declaration declaration;
   private final BitSet numbers = new BitSet();
@@ -185,6 +189,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
   private boolean establishes = true;
   private boolean flushes = true;
   private boolean lastWqeAtOnce;
+  private boolean hasOptions = true;
   private Runnable atDestruction = () -> {};
   private AsyncHandler async;
 
@@ -231,6 +236,12 @@ final class ScriptedDevice implements VerbsProvider, Device {
   /** A queue pair of a shared receive queue has taken its last receive. */
   void lastWqe(final ScriptedQp qp) {
     async.onAsync(AsyncType.QP_LAST_WQE_REACHED, qp);
+  }
+
+  /** It has nothing that the SPI leaves open: no shared receives, and no send with invalidate. */
+  ScriptedDevice withoutOptions() {
+    hasOptions = false;
+    return this;
   }
 
   /** Connections are established when the test says so. */
@@ -288,7 +299,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
   @Override
   public DeviceLimits limits() {
-    return LIMITS;
+    return hasOptions ? LIMITS : BARE_LIMITS;
   }
 
   @Override
@@ -333,6 +344,9 @@ final class ScriptedDevice implements VerbsProvider, Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    if (!hasOptions) {
+      return Device.super.createSrq(pd, maxWr, maxSge);
+    }
     objects.incrementAndGet();
     return new ScriptedSrq(this, maxWr);
   }
@@ -416,6 +430,16 @@ final class ScriptedDevice implements VerbsProvider, Device {
     public void notifyEstablished() {}
 
     @Override
+    public int readsIn() {
+      return 0;
+    }
+
+    @Override
+    public int readsOut() {
+      return 0;
+    }
+
+    @Override
     public void close() {}
   }
 
@@ -470,6 +494,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
     private final Deque<Long> receives = new ArrayDeque<>();
     private boolean connected;
     private boolean inError;
+    private SendRequest last;
     private Runnable destroying = () -> {};
     private boolean closed;
 
@@ -513,6 +538,11 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     ScriptedSrq srq() {
       return (ScriptedSrq) attributes.srq();
+    }
+
+    /** What was posted last; it is the caller's, who uses it again. */
+    SendRequest lastSend() {
+      return last;
     }
 
     boolean isInError() {
@@ -563,6 +593,10 @@ final class ScriptedDevice implements VerbsProvider, Device {
       if (sends.size() == attributes.maxSendWr()) {
         return VerbsException.ENOMEM;
       }
+      if (request.opcode == WrOpcode.SEND_WITH_INV && !device.hasOptions) {
+        return VerbsException.EOPNOTSUPP;
+      }
+      last = request;
       sends.add(request.wrId);
       if (!request.signaled) {
         unsignaled.add(request.wrId);

@@ -440,6 +440,16 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     @Override
+    public int readsIn() {
+      return real.readsIn();
+    }
+
+    @Override
+    public int readsOut() {
+      return real.readsOut();
+    }
+
+    @Override
     void destroy() {
       real.close();
     }

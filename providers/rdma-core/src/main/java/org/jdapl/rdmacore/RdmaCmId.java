@@ -26,15 +26,14 @@ final class RdmaCmId extends CmObject implements CmId {
   }
 
   private static final int RESOLVE_MILLIS = 2000;
-  private static final int NEGOTIATED = -1;
   private static final int NOT_CONNECTED = 107;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
   private final RdmaQp qp;
   private final CmParameters parameters;
   private final CmHandler handler;
-  private final int readsIn;
-  private final int readsOut;
+  private volatile int readsIn; // written under the monitor
+  private volatile int readsOut;
   private byte[] data;
   private volatile State state; // written under the monitor
 
@@ -77,19 +76,40 @@ final class RdmaCmId extends CmObject implements CmId {
     checkNotEnded("accept");
     state = State.OVER; // until it is accepted
     qp.attach("accept", this);
-    final int in = Math.min(readsIn, wantedIn);
-    final int out = Math.min(readsOut, allowedOut);
-    Results.check(qp.connect(id, in, out), "accept", qp, "to RTS; the peer may be gone");
+    negotiate(wantedIn, allowedOut);
+    Results.check(qp.connect(id, this, parameters), "accept", qp, "to RTS; the peer may be gone");
     Cm.setToken(id, token()); // before events of it come
     final int result =
         Cm.accept(
-            id, qp.number(), qp.hasSrq() ? 1 : 0, in, out, parameters.rnrRetryCount(), privateData);
+            id,
+            qp.number(),
+            qp.hasSrq() ? 1 : 0,
+            readsIn,
+            readsOut,
+            parameters.rnrRetryCount(),
+            privateData);
     if (result < 0) {
       qp.fail();
       Results.check(result, "accept", this, "the queue pair is of no use any more");
     }
     own(id);
     state = State.ACCEPTED;
+  }
+
+  /** What this side asked for, and the peer allows. */
+  private void negotiate(final int wantedIn, final int allowedOut) {
+    readsIn = Math.min(readsIn, wantedIn);
+    readsOut = Math.min(readsOut, allowedOut);
+  }
+
+  @Override
+  public int readsIn() {
+    return readsIn;
+  }
+
+  @Override
+  public int readsOut() {
+    return readsOut;
   }
 
   /** It was not accepted: its id stays the request's. */
@@ -156,8 +176,8 @@ final class RdmaCmId extends CmObject implements CmId {
         state = State.CONNECTING;
         yield step(ask(), CmEventType.CONNECT_ERROR);
       }
-      case CmEvents.CONNECT_RESPONSE -> onResponse();
-      case CmEvents.ESTABLISHED -> onEstablished();
+      case CmEvents.CONNECT_RESPONSE -> onResponse(event);
+      case CmEvents.ESTABLISHED -> onEstablished(event);
       case CmEvents.ADDR_ERROR -> over(CmEventType.ADDR_ERROR);
       case CmEvents.ROUTE_ERROR -> over(CmEventType.ROUTE_ERROR);
       case CmEvents.CONNECT_ERROR -> over(CmEventType.CONNECT_ERROR);
@@ -196,11 +216,12 @@ final class RdmaCmId extends CmObject implements CmId {
   }
 
   /** The peer accepted: connects the queue pair, and tells the peer. */
-  private CmEventType onResponse() {
+  private CmEventType onResponse(final CmEvents event) {
     if (state != State.CONNECTING) {
       return null;
     }
-    int result = qp.connect(pointer(), NEGOTIATED, NEGOTIATED);
+    negotiate(event.readsIn(), event.readsOut());
+    int result = qp.connect(pointer(), this, parameters);
     if (result == 0) {
       result = Cm.establish(pointer());
     }
@@ -213,7 +234,7 @@ final class RdmaCmId extends CmObject implements CmId {
     return CmEventType.ESTABLISHED;
   }
 
-  private CmEventType onEstablished() {
+  private CmEventType onEstablished(final CmEvents event) {
     if (state == State.DISCONNECTING) {
       Cm.disconnect(pointer()); // before this the peer could not be told
       return null;
@@ -221,7 +242,10 @@ final class RdmaCmId extends CmObject implements CmId {
     if (state != State.ACCEPTED && state != State.CONNECTING) {
       return null;
     }
-    qp.connected(); // with iWARP the active side is connected by the device
+    if (state == State.CONNECTING) { // with iWARP the active side is connected by the device
+      negotiate(event.readsIn(), event.readsOut());
+      qp.connected();
+    }
     state = State.ESTABLISHED;
     return CmEventType.ESTABLISHED;
   }

@@ -71,7 +71,6 @@ final class RdmaDevice implements Device {
           LastWqe.UNKNOWN,
           PrivateDataLength.PADDED);
 
-  private static final int MAX_SERVICE = 0xFFFF;
   private static final int IBV_DEVICE_SRQ_RESIZE = 1 << 13;
   private static final int CQ_EVENTS = 64;
 

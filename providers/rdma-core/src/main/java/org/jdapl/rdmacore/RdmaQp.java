@@ -3,6 +3,8 @@ package org.jdapl.rdmacore;
 import org.jdapl.rdmacore.jni.Cm;
 import org.jdapl.rdmacore.jni.Verbs;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.CmId;
+import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -387,18 +389,28 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   /**
    * Connects it with what an id knows of the peer.
    *
+   * @param as its connection, which negotiated the reads.
+   * @param parameters its retries and timers.
    * @return 0, or an errno, negated.
    */
-  synchronized int connect(final long cmId, final int readsIn, final int readsOut) {
+  synchronized int connect(final long cmId, final CmId as, final CmParameters parameters) {
     if (isClosed() || state != State.INIT) {
       return -VerbsException.EINVAL;
     }
     final long alive = pointer("modify_qp");
-    final int ready = Cm.readyToReceive(cmId, alive, readsIn, access());
+    final int ready = Cm.readyToReceive(cmId, alive, as.readsIn(), parameters.rnrTimer(), access());
     if (ready < 0) {
       return ready;
     }
-    final int result = Cm.readyToSend(cmId, alive, readsOut, access());
+    final int result =
+        Cm.readyToSend(
+            cmId,
+            alive,
+            as.readsOut(),
+            parameters.ackTimeout(),
+            parameters.retryCount(),
+            parameters.rnrRetryCount(),
+            access());
     if (result == 0) {
       state = State.CONNECTED;
     } else {

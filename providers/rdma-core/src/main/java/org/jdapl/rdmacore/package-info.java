@@ -68,6 +68,11 @@
  *       other reason that the kernel sends for a program. iWARP has no reasons: a consumer's is
  *       tagged there, with the four bytes that DAPL puts in front, so that DAPL peers understand it
  *       and are understood; any other reject arrives as ECONNREFUSED or ECONNRESET.
+ *   <li>The timer of a peer without a receive is 0.64 ms unless the consumer says otherwise; the
+ *       ack timeout is what the connection manager makes of the path. Retries and timers are set
+ *       when the queue pair is moved, and so they are of its own side; what the connection manager
+ *       takes by itself is the peer's retries without a receive. Over iWARP there are none of
+ *       these.
  *   <li>Inline data must lie in registered regions, since this process reads it.
  *   <li>Fork support (ibv_fork_init) and moderation (ibv_modify_cq) are never asked for.
  * </ul>

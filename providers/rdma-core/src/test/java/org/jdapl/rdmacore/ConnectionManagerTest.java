@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -54,6 +55,34 @@ class ConnectionManagerTest extends Bed {
 
     assertThat(a.events).containsExactly(new CmEvent(CmEventType.ESTABLISHED, 0, "welcome"));
     assertThat(b.events).containsExactly(new CmEvent(CmEventType.ESTABLISHED, 0, ""));
+  }
+
+  /** The connection manager would give the queue pair other values, some of them the peer's. */
+  @Test
+  void shouldGiveTheQueuePairItsOwnRetriesTimersAndTheReadsThatWereNegotiated() {
+    b.listen();
+    a.connect(b, new CmParameters(bytes(""), 3, 9, 6, 2, 14, 20));
+    b.await(() -> !b.requests.isEmpty());
+    assertThat(List.of(a.id.readsIn(), a.id.readsOut())).as("asked for").containsExactly(3, 9);
+    b.id =
+        b.own(
+            b.requests
+                .remove(0)
+                .accept(b.qp, new CmParameters(bytes(""), 2, 99, 7, 7, 31, 0), b.handler()));
+    a.await(() -> a.has(CmEventType.ESTABLISHED) && b.has(CmEventType.ESTABLISHED));
+
+    assertThat(List.of(a.id.readsIn(), a.id.readsOut())).containsExactly(3, 2);
+    assertThat(List.of(b.id.readsIn(), b.id.readsOut())).containsExactly(2, 3);
+    assertThat(Fake.attributes(a.qp.number())).containsExactly(14, 6, 2, 20, 2, 3);
+    assertThat(Fake.attributes(b.qp.number())).containsExactly(31, 7, 7, 0, 3, 2);
+  }
+
+  @Test
+  void shouldTakeTheTimeoutOfThePathAndItsOwnTimerWhereNoneAreGiven() {
+    connect();
+
+    assertThat(Fake.attributes(a.qp.number())).containsExactly(19, 7, 7, 12, 4, 4);
+    assertThat(Fake.attributes(b.qp.number())).containsExactly(19, 7, 7, 12, 4, 4);
   }
 
   @Test

@@ -65,6 +65,12 @@ final class Fake {
   /** The objects that live; empty if none do. */
   static native String live();
 
+  /**
+   * What a queue pair was told: timeout, retry_cnt, rnr_retry, min_rnr_timer, max_rd_atomic,
+   * max_dest_rd_atomic.
+   */
+  static native int[] attributes(int number);
+
   /** Has an asynchronous event happen to a queue pair. */
   static native void raiseQp(int number, int type);
 

@@ -33,6 +33,8 @@ final class SimCmId implements CmId {
   private final CmParameters parameters;
   private final CmHandler handler;
   private final Upcalls upcalls;
+  private volatile int readsIn; // written holding the wire
+  private volatile int readsOut;
   private State state;
   private SimCmId peer;
   private SimRequest request;
@@ -52,6 +54,8 @@ final class SimCmId implements CmId {
     this.parameters = parameters;
     this.handler = handler;
     this.state = state;
+    readsIn = Math.min(parameters.readsIn(), SimDevice.LIMITS.maxReadsIn());
+    readsOut = Math.min(parameters.readsOut(), SimDevice.LIMITS.maxReadsOut());
     upcalls = device.upcalls("id of qp" + qp.number());
     qp.attach(state == State.CONNECTING ? "connect" : "accept", this);
     device.add(this);
@@ -138,6 +142,7 @@ final class SimCmId implements CmId {
   /** The passive side accepts: connects its queue pair, and tells the active side. */
   void accept(final SimCmId active, final SimQp activeQp, final byte[] data) {
     peer = active;
+    negotiate();
     qp.connect(activeQp, parameters);
     send(
         active.device,
@@ -146,6 +151,21 @@ final class SimCmId implements CmId {
           active.failed(CmEventType.UNREACHABLE, VerbsException.ETIMEDOUT);
           unanswered();
         });
+  }
+
+  private void negotiate() {
+    readsIn = Math.min(readsIn, peer.readsOut);
+    readsOut = Math.min(readsOut, peer.readsIn);
+  }
+
+  @Override
+  public int readsIn() {
+    return readsIn;
+  }
+
+  @Override
+  public int readsOut() {
+    return readsOut;
   }
 
   SimQp qp() {
@@ -163,6 +183,7 @@ final class SimCmId implements CmId {
       return;
     }
     peer = passive;
+    negotiate();
     state = State.ESTABLISHED;
     qp.connect(passive.qp, parameters);
     event(CmEventType.ESTABLISHED, 0, data);

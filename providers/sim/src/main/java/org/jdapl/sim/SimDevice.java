@@ -306,10 +306,16 @@ final class SimDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    if (service < 0 || service > 0xFFFF || backlog < 0) {
+    if (service < 0 || service > MAX_SERVICE || backlog < 0) {
       throw invalid(
           "listen",
-          "service " + service + ", backlog " + backlog + "; expected 0 to 65535, and >= 0");
+          "service "
+              + service
+              + ", backlog "
+              + backlog
+              + "; expected 0 to "
+              + MAX_SERVICE
+              + ", and >= 0");
     }
     synchronized (fabric.wire) {
       checkOpen("listen");

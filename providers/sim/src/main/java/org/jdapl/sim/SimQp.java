@@ -9,6 +9,7 @@ import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.Timers;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
@@ -27,8 +28,9 @@ final class SimQp extends SimObject implements QueuePair {
     ERROR
   }
 
-  private static final long RNR_TIMER_NANOS = 100_000;
-  private static final long ACK_TIMEOUT_NANOS = 100_000;
+  /** Both timers, unless the consumer says otherwise: short, and no code of the wire. */
+  private static final long OWN_TIMER_NANOS = 100_000;
+
   private static final int RNR_FOR_EVER = 7;
   private static final int BATCH = 64;
   private static final int ATOMIC_BYTES = Long.BYTES;
@@ -62,6 +64,8 @@ final class SimQp extends SimObject implements QueuePair {
   private SimCmId id;
   private int retryCount;
   private int rnrRetryCount;
+  private long ackTimeoutNanos;
+  private long rnrTimerNanos; // of the peer's requests
   private boolean saidEstablished;
 
   SimQp(
@@ -279,12 +283,16 @@ final class SimQp extends SimObject implements QueuePair {
       }
       arrived++;
       refused = wqe.status != WcStatus.SUCCESS;
-      if (latency.isZero() && !fabric.isVirtual()) {
+      final boolean unanswered = wqe.status == WcStatus.RETRY_EXC_ERR;
+      if (latency.isZero() && !fabric.isVirtual() && !unanswered) {
         answer();
       } else {
-        final long delay = latency.draw();
+        final long drawn = latency.draw();
+        final long delay = unanswered ? ackTimeoutNanos : drawn;
         wqe.answer = fabric.now() + delay;
-        lastAnswer = Math.max(lastAnswer, wqe.answer);
+        if (!unanswered) {
+          lastAnswer = Math.max(lastAnswer, wqe.answer);
+        }
         fabric.lane().submit(answers, delay);
       }
     }
@@ -302,20 +310,20 @@ final class SimQp extends SimObject implements QueuePair {
     } else if (!wqe.setLocal(pd, fabric.local)) {
       wqe.status = WcStatus.LOC_PROT_ERR;
     } else if (peer.isConnecting() && device.reaches(peer.device)) {
-      return ACK_TIMEOUT_NANOS; // it drops what comes before it knows of us
+      return ackTimeoutNanos; // it drops what comes before it knows of us
     } else if (!device.reaches(peer.device)
         || peer.peer != this
         || peer.state != State.CONNECTED
         || peer.isClosed()) {
       if (wqe.retries++ < retryCount) {
-        return ACK_TIMEOUT_NANOS;
+        return ackTimeoutNanos;
       }
       wqe.status = WcStatus.RETRY_EXC_ERR;
     } else {
       wqe.status = peer.respond(wqe);
       if (wqe.status == null) {
         if (rnrRetryCount == RNR_FOR_EVER || wqe.rnrRetries++ < rnrRetryCount) {
-          return RNR_TIMER_NANOS;
+          return peer.rnrTimerNanos;
         }
         wqe.status = WcStatus.RNR_RETRY_EXC_ERR;
       }
@@ -559,6 +567,10 @@ final class SimQp extends SimObject implements QueuePair {
     peer = to;
     retryCount = parameters.retryCount();
     rnrRetryCount = parameters.rnrRetryCount();
+    final int ack = parameters.ackTimeout();
+    ackTimeoutNanos = ack == Timers.PROVIDERS_OWN ? OWN_TIMER_NANOS : Timers.ackNanos(ack);
+    final int rnr = parameters.rnrTimer();
+    rnrTimerNanos = rnr == Timers.PROVIDERS_OWN ? OWN_TIMER_NANOS : Timers.rnrNanos(rnr);
     state = State.CONNECTED;
   }
 

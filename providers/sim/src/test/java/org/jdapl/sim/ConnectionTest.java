@@ -15,6 +15,7 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
@@ -62,6 +63,26 @@ class ConnectionTest {
     assertThat(b.events).containsExactly(CmEventType.ESTABLISHED);
     assertThat(a.id).isSameAs(id);
     assertThat(b.id).isSameAs(other);
+    listener.close();
+  }
+
+  @Test
+  void shouldNegotiateReadsDownWhenAccepted() {
+    final CmListener listener = b.device.listen(SERVICE, 1, requests::add);
+    final CmId id =
+        a.device.connect(
+            a.qp, b.device.address(), SERVICE, new CmParameters(null, 3, 99, 7, 7), a::onCm);
+    final CmRequest request = request();
+    assertThat(id.readsIn()).as("asked for").isEqualTo(3);
+    assertThat(id.readsOut()).as("of the device").isEqualTo(16);
+
+    final CmId other = request.accept(b.qp, new CmParameters(null, 2, 5, 7, 7), b::onCm);
+
+    assertThat(List.of(other.readsIn(), other.readsOut())).containsExactly(2, 3);
+    a.settle();
+    assertThat(List.of(id.readsIn(), id.readsOut())).containsExactly(3, 2);
+    id.close();
+    assertThat(List.of(id.readsIn(), id.readsOut())).as("closed").containsExactly(3, 2);
     listener.close();
   }
 

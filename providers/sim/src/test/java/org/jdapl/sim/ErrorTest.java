@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
@@ -18,6 +19,9 @@ class ErrorTest {
   private final SimFabric fabric = SimFabric.virtual(21).keepTrace();
   private final Side a = new Side(fabric);
   private final Side b = new Side(fabric);
+
+  /** Beyond all that the messages of a test take, in nanoseconds, and below each timer's step. */
+  private static final long LATENCY = 40_000;
 
   @Test
   void shouldSendAgainUntilThereIsAReceiveWhenRetriesAreUnlimited() {
@@ -41,6 +45,89 @@ class ErrorTest {
     assertThat(Side.statuses(sends))
         .containsExactly(WcStatus.RNR_RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR);
     assertThat(fabric.now() - start).isGreaterThanOrEqualTo(200_000);
+  }
+
+  private static CmParameters timed(
+      final int retries, final int rnrRetries, final int ackTimeout, final int rnrTimer) {
+    return new CmParameters(null, 4, 4, retries, rnrRetries, ackTimeout, rnrTimer);
+  }
+
+  /** How long a send takes, in nanoseconds, to end otherwise than in success. */
+  private long failure(final Side of, final WcStatus status) {
+    of.postSend(1, 0, 8);
+    final long start = fabric.now();
+    assertThat(of.nextSend().status()).isEqualTo(status);
+    return fabric.now() - start;
+  }
+
+  @Test
+  void shouldWaitThePeersTimerBeforeEachRetryWhenThereIsNoReceive() {
+    a.connect(b, timed(7, 3, 8, 5), timed(7, 1, 8, 20)); // 60 microseconds, and 10.24 milliseconds
+
+    assertThat(failure(a, WcStatus.RNR_RETRY_EXC_ERR))
+        .isBetween(3 * 10_240_000L, 3 * 10_240_000L + LATENCY);
+  }
+
+  @Test
+  void shouldTakeItsOwnRetriesWhenThePeersAreOthers() {
+    a.connect(b, timed(7, 3, 8, 5), timed(7, 1, 8, 20));
+
+    assertThat(failure(b, WcStatus.RNR_RETRY_EXC_ERR)).isBetween(60_000L, 60_000L + LATENCY);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 7})
+  void shouldGiveUpAfterATimeoutForEachTryWhenNobodyAnswers(final int retries) {
+    a.connect(b, timed(retries, 0, 10, 0), timed(3, 0, 1, 0)); // 4.194304 milliseconds
+    b.qp.close();
+
+    assertThat(failure(a, WcStatus.RETRY_EXC_ERR))
+        .isBetween((retries + 1) * 4_194_304L, (retries + 1) * 4_194_304L + LATENCY);
+  }
+
+  @Test
+  void shouldTakeTheSimulatorsOwnTimersWhenNoneAreGiven() {
+    a.connect(b, Side.parameters("", 1, 2));
+    assertThat(failure(b, WcStatus.RNR_RETRY_EXC_ERR)).isBetween(200_000L, 200_000L + LATENCY);
+    a.postRecv(1, 0, 8); // b is in error now, and does not answer
+    assertThat(failure(a, WcStatus.RETRY_EXC_ERR)).isBetween(200_000L, 200_000L + LATENCY);
+  }
+
+  @Test
+  void shouldSucceedWhenThePeerAnswersBeforeTheLastTry() {
+    a.connect(b, timed(2, 0, 10, 0), timed(2, 0, 10, 0));
+    b.postRecv(1, 0, 8);
+    fabric.linkDown(b.device.name());
+    a.postSend(1, 0, 8);
+    a.pass(2 * 4_194_304 - 1_000);
+    fabric.linkUp(b.device.name());
+
+    assertThat(a.nextSend().status()).isEqualTo(WcStatus.SUCCESS);
+  }
+
+  @Test
+  void shouldFailWhenThePeerAnswersAfterTheLastTry() {
+    a.connect(b, timed(2, 0, 10, 0), timed(2, 0, 10, 0));
+    b.postRecv(1, 0, 8);
+    fabric.linkDown(b.device.name());
+    a.postSend(1, 0, 8);
+    a.pass(2 * 4_194_304 + 100_000);
+    fabric.linkUp(b.device.name());
+
+    assertThat(a.nextSend().status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
+  }
+
+  @Test
+  void shouldFlushAtOnceWhenItEndsWhileNobodyAnswers() {
+    a.connect(b, timed(0, 0, 31, 0), timed(0, 0, 31, 0)); // for hours
+    b.qp.close();
+    a.postSend(1, 0, 8);
+    a.pass(1_000_000);
+    a.qp.modifyToError();
+    final long start = fabric.now();
+
+    assertThat(a.nextSend().status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+    assertThat(fabric.now() - start).isLessThan(LATENCY);
   }
 
   @Test

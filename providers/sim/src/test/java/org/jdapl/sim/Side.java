@@ -106,10 +106,14 @@ final class Side {
   }
 
   Side connect(final Side passive, final CmParameters parameters) {
+    return connect(passive, parameters, parameters);
+  }
+
+  Side connect(final Side passive, final CmParameters parameters, final CmParameters answer) {
     final AtomicReference<CmId> accepted = new AtomicReference<>();
     final CmListener listener =
         passive.device.listen(
-            0, 1, request -> accepted.set(request.accept(passive.qp, parameters, passive::onCm)));
+            0, 1, request -> accepted.set(request.accept(passive.qp, answer, passive::onCm)));
     final CmId connecting =
         device.connect(qp, passive.device.address(), listener.service(), parameters, this::onCm);
     until(

@@ -20,6 +20,24 @@ public interface CmId extends AutoCloseable {
   void notifyEstablished();
 
   /**
+   * How many RDMA reads and atomics of the peer this side answers at once (responder_resources).
+   * May be asked at any time, also after {@link #close}.
+   *
+   * @return what was negotiated, since ESTABLISHED and on the passive side since the accept: the
+   *     least of what this side asked for, its device can, and the peer has in flight; before that,
+   *     of the first two.
+   */
+  int readsIn();
+
+  /**
+   * How many RDMA reads and atomics this side may have in flight (initiator_depth); else as {@link
+   * #readsIn}.
+   *
+   * @return the least of what this side asked for, its device can, and the peer answers at once.
+   */
+  int readsOut();
+
+  /**
    * Destroys the id (rdma_destroy_id): a barrier, when it returned no event of it is delivered and
    * none will be. Must not be called inside an event of this id.
    */

@@ -11,6 +11,11 @@ import java.util.Set;
 public interface Device extends AutoCloseable {
 
   /**
+   * The largest service: services are the ports of the connection manager, from 1 (RDMA_PS_TCP).
+   */
+  long MAX_SERVICE = 0xFFFF;
+
+  /**
    * The name of the device, for messages.
    *
    * @return a name such as {@code sim0} or {@code mlx5_0}.
@@ -132,7 +137,8 @@ public interface Device extends AutoCloseable {
   /**
    * Listens for connection requests (rdma_listen).
    *
-   * @param service the service (port) to listen at; 0 lets the provider pick one.
+   * @param service the service (port) to listen at, up to {@link #MAX_SERVICE}; 0 lets the provider
+   *     pick one.
    * @param backlog how many requests may wait for an answer; more are refused.
    * @param handler told of each request.
    * @return the listener.
@@ -147,7 +153,7 @@ public interface Device extends AutoCloseable {
    *
    * @param qp the queue pair to connect; the id does not own it.
    * @param remote the peer's address.
-   * @param service the peer's service.
+   * @param service the peer's service, 1 to {@link #MAX_SERVICE}.
    * @param parameters how to connect, and the private data.
    * @param handler told of each event; it may be called before this method returns.
    * @return the id of the connection.

@@ -56,11 +56,12 @@ public final class Cm {
   /** Moves a queue pair to INIT. */
   public static native int initQp(long id, long qp, int access);
 
-  /** Moves a queue pair from INIT to RTR; reads of -1 are as negotiated. */
-  public static native int readyToReceive(long id, long qp, int readsIn, int access);
+  /** Moves a queue pair from INIT to RTR; a timer below 0 is the library's own. */
+  public static native int readyToReceive(long id, long qp, int readsIn, int rnrTimer, int access);
 
-  /** Moves a queue pair from RTR to RTS; likewise. */
-  public static native int readyToSend(long id, long qp, int readsOut, int access);
+  /** Moves a queue pair from RTR to RTS; a timeout below 0 is that of the path. */
+  public static native int readyToSend(
+      long id, long qp, int readsOut, int ackTimeout, int retries, int rnrRetries, int access);
 
   /** rdma_connect. */
   public static native int connect(
