@@ -309,6 +309,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       while ((action = controls.poll()) != null) {
         action.run();
       }
+      settled &= !merger.foundNews();
     }
   }
 

@@ -187,6 +187,10 @@ record Script(
       actions.add(Action.of(Call.SRQ, 0, random.nextInt(64), 0));
       actions.add(Action.of(Call.SRQ, 1, random.nextInt(64), 0));
     }
+    final boolean hasRmrs = random.nextInt(3) == 0;
+    for (int i = 0; hasRmrs && i < 4; i++) {
+      actions.add(Action.of(Call.RMR, i, i / 2, 0));
+    }
     for (int i = 0; i < 4; i++) {
       actions.add(Action.of(Call.ENDPOINT, i, random.nextInt(64), random.nextInt(64)));
       for (int left = random.nextInt(3); left > 0; left--) {
@@ -195,6 +199,9 @@ record Script(
     }
     actions.add(Action.of(Call.CONNECT, 0, 0, 3));
     actions.add(Action.of(Call.RUN, random.nextInt(64), 0, 0));
+    for (int left = hasRmrs ? random.nextInt(1, 4) : 0; left > 0; left--) {
+      actions.add(Action.of(Call.BIND, random.nextInt(8), random.nextInt(8), random.nextInt(64)));
+    }
     for (int left = random.nextInt(3); left > 0; left--) {
       actions.add(Action.of(Call.SEND, random.nextInt(8), random.nextInt(64), random.nextInt(64)));
     }
