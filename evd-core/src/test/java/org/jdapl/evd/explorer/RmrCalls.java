@@ -13,6 +13,8 @@ import org.jdapl.dat.Rmr;
 /** The calls of a consumer that are about remote memory regions, and what must come of each. */
 final class RmrCalls {
 
+  private static final long FEW_PLACES = 8L * Memory.PLACE;
+
   private final ScriptRun run;
   private final Inventory all;
   private final TransferCalls transfers;
@@ -41,12 +43,12 @@ final class RmrCalls {
     if (rmr == null) {
       return;
     }
-    final long from = c % 4 < 2 ? 0 : Memory.target(0);
+    final long from = c % 4 == 2 ? Memory.target(0) : 0;
     final long length =
         switch (c % 4) {
           case 0 -> Memory.LENGTH;
           case 1, 2 -> Memory.target(0);
-          default -> Memory.target(0) / 2;
+          default -> FEW_PLACES;
         };
     final Set<Privilege> rights = EnumSet.noneOf(Privilege.class);
     if (c / 4 % 4 != 1) {
