@@ -289,6 +289,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       while ((action = controls.poll()) != null) {
         action.run();
       }
+      settled &= !merger.foundNews();
     }
   }
 

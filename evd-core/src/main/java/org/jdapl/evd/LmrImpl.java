@@ -155,7 +155,7 @@ final class LmrImpl extends ObjectBase implements Lmr {
           name
               + ".close: "
               + (user instanceof RmrImpl
-                  ? user + " is bound to it; unbind or close that"
+                  ? user + " is bound to it, or a bind was flushed; unbind or close that"
                   : "an open request of " + user + " uses it"));
     }
     deregister();

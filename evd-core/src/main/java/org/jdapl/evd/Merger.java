@@ -42,6 +42,8 @@ final class Merger {
   private int run = RUN;
   private int heldEnds;
 
+  private boolean news;
+
   Merger(final EvdImpl evd, final Lane lane, final EndpointTable endpoints) {
     this.evd = evd;
     this.lane = lane;
@@ -206,20 +208,48 @@ final class Merger {
    */
   boolean collectNews() {
     look();
-    final int old = stash.tellingEvents();
     collect();
-    return look() || stash.tellingEvents() > old;
+    return look();
   }
 
-  /** Returns whether a marker was among those that had not been looked at. */
+  /**
+   * Since it was asked last: whether an action of the framework polled an event that tells, or a
+   * marker, of which no notification will tell.
+   */
+  boolean foundNews() {
+    final boolean found = news;
+    news = false;
+    return found;
+  }
+
   private boolean look() {
-    boolean marker = false;
+    return look(null);
+  }
+
+  /**
+   * Looks at all that had not been looked at.
+   *
+   * @param swept whose events are about to be swept; null for nobody's.
+   * @return whether an event that tells was among them, or a marker.
+   */
+  private boolean look(final Incarnation swept) {
+    boolean found = false;
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
-      marker |= isMarker(entry);
-      stash.look(entry, isSilent(entry), evd.mayBeUnsignalled() && isUnsignalled(entry));
+      final boolean silent = isSilent(entry);
+      final boolean unsignalled = evd.mayBeUnsignalled() && isUnsignalled(entry);
+      final boolean tells = isMarker(entry) || (!silent && !unsignalled);
+      found |= tells && !isOf(swept, entry);
+      stash.look(entry, silent, unsignalled);
     }
-    return marker;
+    return found;
+  }
+
+  private boolean isOf(final Incarnation endpoint, final int entry) {
+    final long wrId = stash.wrId(entry);
+    return endpoint != null
+        && endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
+        && endpoint.evdOf(endpoint.queue(wrId)) == evd;
   }
 
   private boolean isMarker(final int entry) {
@@ -557,6 +587,7 @@ final class Merger {
    * @return false if it cannot be polled now.
    */
   boolean pass(final CqFeed feed) {
+    look();
     feed.resumeAtOnce();
     int left = feed.cq().capacity();
     while (left > 0 && feed.hasMore()) {
@@ -567,6 +598,7 @@ final class Merger {
         left -= batch.size();
       }
     }
+    news |= look();
     return left <= 0 || !feed.isPaused();
   }
 
@@ -580,17 +612,17 @@ final class Merger {
    * Puts the completions of an endpoint, those in the completion queues included, into its report.
    */
   void sweep(final Incarnation endpoint) {
+    look();
     collect();
+    news |= look(endpoint);
     if (endpoint.connection().isOf(evd)) {
       unhold(endpoint.connection());
     }
     final Stash.Fifo others = new Stash.Fifo();
     int entry;
     while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
-      final long wrId = stash.wrId(entry);
-      if (endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
-          && endpoint.evdOf(endpoint.queue(wrId)) == evd) {
-        sweep(endpoint, endpoint.queue(wrId), entry);
+      if (isOf(endpoint, entry)) {
+        sweep(endpoint, endpoint.queue(stash.wrId(entry)), entry);
       } else {
         stash.append(others, entry);
       }

@@ -1,6 +1,8 @@
 package org.jdapl.evd;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Endpoint;
@@ -52,8 +54,11 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** How many open binds were done already, and ended by the peer. */
   private int endedEarly;
 
-  /** What became of a bind nobody can say: it may be bound to any region. */
-  private boolean unsure;
+  /**
+   * Regions of binds that were flushed, or of which nobody can say what became: the device may have
+   * done one before its queue pair failed, and have told nobody.
+   */
+  private final List<LmrImpl> perhaps = new ArrayList<>(0);
 
   /** Where the peer may end it; and there, under the monitor of that list, its neighbours. */
   volatile BoundRmrs list;
@@ -131,7 +136,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   }
 
   private void checkMayBindAgain(final Incarnation endpoint, final long bytes) {
-    final boolean bound = asked != null || unsure || (open == 0 && held != null);
+    final boolean bound = asked != null || !perhaps.isEmpty() || (open == 0 && held != null);
     if (!bound && bytes == 0) {
       throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".bind of length 0: it is not bound");
     }
@@ -189,7 +194,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** A bind is done: the device has a region bound now, or none if it is null. */
   synchronized void onDone(final LmrImpl region) {
     open--;
-    unsure = false;
+    perhaps.clear();
     if (region != null && endedEarly > 0) {
       endedEarly--;
       held = null;
@@ -198,19 +203,21 @@ final class RmrImpl extends ObjectBase implements Rmr {
     }
   }
 
-  /** A bind failed. */
-  synchronized void onFailed() {
-    open--;
+  /** A bind failed, or was flushed: it is not counted on, and may have been done. */
+  synchronized void onFailed(final LmrImpl region) {
     failures++;
+    onUnknown(region);
     if (open == 0) {
       ask(null, 0, 0, Set.of());
     }
   }
 
   /** What became of a bind nobody can say. */
-  synchronized void onUnknown() {
+  synchronized void onUnknown(final LmrImpl region) {
     open--;
-    unsure = true;
+    if (region != null && !perhaps.contains(region)) {
+      perhaps.add(region);
+    }
   }
 
   /** A message of the peer ended it. */
@@ -229,7 +236,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
 
   /** Whether the device may have it bound to a region; an open bind of it uses that as well. */
   synchronized boolean mayBeBoundTo(final LmrImpl region) {
-    return !closed && (unsure || held == region);
+    return !closed && (held == region || perhaps.contains(region));
   }
 
   // Reading into it.

@@ -449,7 +449,7 @@ class WorkQueue extends Guard {
     if (success) {
       rmr.onDone(lmrs[slot * iov]);
     } else {
-      rmr.onFailed();
+      rmr.onFailed(lmrs[slot * iov]);
     }
     rmrs[slot] = null;
   }
@@ -506,7 +506,7 @@ class WorkQueue extends Guard {
 
   private void report(final int slot, final DrainReport.Status status) {
     if (rmr(slot) != null && status == DrainReport.Status.UNKNOWN) {
-      rmrs[slot].onUnknown();
+      rmrs[slot].onUnknown(lmrs[slot * iov]);
       rmrs[slot] = null;
     }
     report.add(

@@ -1251,6 +1251,12 @@ final class Mistakes {
             "user instanceof RmrImpl rmr && rmr.mayBeBoundTo(lmr)",
             "user instanceof RmrImpl && user == lmr"),
         Mistake.of(
+            "T11",
+            "a bind that was flushed counts as one that was not done",
+            "RmrImpl.java",
+            "if (region != null && !perhaps.contains(region)) {",
+            "if (region == null && !perhaps.contains(region)) {"),
+        Mistake.of(
             "E05",
             "a bind does not count as a request",
             "EndpointImpl.java",

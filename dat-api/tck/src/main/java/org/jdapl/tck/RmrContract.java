@@ -715,7 +715,6 @@ public abstract class RmrContract extends Contract {
         .as(why("flushed"))
         .isEqualTo(DtoStatus.ERR_FLUSHED);
     assertThat(rmr.lmr()).as(why("nothing is bound")).isNull();
-    side.lmr.close();
     side.endpoint.close();
     refused(ReturnType.INVALID_STATE, "a bind at a closed endpoint", () -> post(rmr, side, 2));
   }
@@ -745,6 +744,24 @@ public abstract class RmrContract extends Contract {
       rmr.close();
       other.close();
     }
+  }
+
+  /** A device may have done it before its queue pair failed, and the peers of others may use it. */
+  @Test
+  void required_T11_aRegionIsInUseWhenABindToItWasFlushed() {
+    final Pair pair = connected();
+    final Side side = pair.passive;
+    final Rmr rmr = side.pz.createRmr();
+    side.endpoint.disconnect(Disconnect.ABRUPT);
+    await(side::ended, "the end");
+    succeeds(post(rmr, side, 1), "a bind");
+    await(() -> side.seen.binds().size() == 1, "its completion");
+    final Lmr other = side.pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+
+    inUse(side.lmr, "the bind may have been done");
+    other.close();
+    rmr.close();
+    side.lmr.close();
   }
 
   @Test

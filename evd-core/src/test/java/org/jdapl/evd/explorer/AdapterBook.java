@@ -13,6 +13,7 @@ final class AdapterBook {
   final InterfaceAdapter adapter;
   final AuditedProvider.Watched device;
   final ProtectionZone pz;
+  final Cell cell;
   final List<Lmr> lmrs = new ArrayList<>();
   final List<PublicServicePoint> psps = new ArrayList<>();
 
@@ -27,7 +28,9 @@ final class AdapterBook {
   /** Until when its abrupt close waits for what is open. */
   long closesUntil;
 
-  AdapterBook(final InterfaceAdapter adapter, final AuditedProvider.Watched device) {
+  AdapterBook(
+      final InterfaceAdapter adapter, final AuditedProvider.Watched device, final Cell cell) {
+    this.cell = cell;
     this.adapter = adapter;
     this.device = device;
     pz = adapter.createPz();

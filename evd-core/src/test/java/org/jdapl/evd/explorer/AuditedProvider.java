@@ -16,6 +16,7 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -31,6 +32,8 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
@@ -42,6 +45,7 @@ import org.jdapl.verbs.SgeList;
 import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsProvider;
+import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 
 /**
@@ -280,6 +284,12 @@ final class AuditedProvider implements VerbsProvider {
     }
 
     @Override
+    public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+      use("alloc_mw");
+      return new Window(this, real.allocMw(((Domain) pd).real, type));
+    }
+
+    @Override
     public CompletionQueue createCq(final int entries, final CqHandler to) {
       use("create_cq");
       final CompletionQueue[] made = new CompletionQueue[1];
@@ -413,12 +423,49 @@ final class AuditedProvider implements VerbsProvider {
           problems.accept(
               this + ": its registration ends while a receive of " + shared + " uses it");
         }
+        if (other instanceof Window window && window.bound == this && !owner.isExcused()) {
+          problems.accept(this + ": its registration ends while " + window + " is bound to it");
+        }
       }
     }
 
     @Override
     void destroy() {
       real.close();
+    }
+  }
+
+  /** A memory window, and what it is bound to as far as completions tell. */
+  private final class Window extends Audited<MemoryWindow> implements MemoryWindow {
+    private MemoryRegion bound;
+    private int key;
+    private final Set<Integer> ended = new HashSet<>();
+
+    private Window(final Watched owner, final MemoryWindow real) {
+      super(owner, real);
+    }
+
+    @Override
+    public int rkey() {
+      return real.rkey();
+    }
+
+    private void bind(final MemoryRegion to, final int by) {
+      bound = ended.contains(by) ? null : to;
+      key = by;
+    }
+
+    private void end(final int by) {
+      ended.add(by); // its bind may be polled afterwards
+      if (key == by) {
+        bound = null;
+      }
+    }
+
+    @Override
+    void destroy() {
+      real.close();
+      bound = null;
     }
   }
 
@@ -555,8 +602,16 @@ final class AuditedProvider implements VerbsProvider {
       }
       for (int i = before; i < into.size(); i++) {
         final long wrId = into.wrId(i);
+        final boolean success = into.status(i) == WcStatus.SUCCESS;
+        if (success && into.hasInvalidated(i)) {
+          for (final Audited<?> other : owner.open) {
+            if (other instanceof Window window) {
+              window.end(into.invalidatedRkey(i));
+            }
+          }
+        }
         for (final Pair pair : pairs) {
-          if (pair.sends.complete(wrId) || pair.receives.complete(wrId)) {
+          if (pair.sends.complete(wrId, success) || pair.receives.complete(wrId, success)) {
             break;
           }
         }
@@ -682,22 +737,40 @@ final class AuditedProvider implements VerbsProvider {
 
   /** Requests of a work queue that are not known to be done, oldest first. */
   private static final class Open {
-    private record Posted(long wrId, List<Integer> lkeys) {}
+    private record Posted(
+        long wrId, List<Integer> lkeys, Window window, MemoryRegion region, int key) {
+      private void done() {
+        if (window != null) {
+          window.bind(region, key);
+        }
+      }
+    }
 
     private final ArrayDeque<Posted> requests = new ArrayDeque<>();
     private long lastPosted;
 
     private void post(final long wrId, final SgeList list) {
-      requests.add(new Posted(wrId, lkeys(list)));
+      requests.add(new Posted(wrId, lkeys(list), null, null, 0));
       lastPosted = wrId;
     }
 
-    private boolean complete(final long wrId) {
+    private void post(final long wrId, final Window window, final MemoryRegion region) {
+      final List<Integer> lkeys = region == null ? List.of() : List.of(region.lkey());
+      requests.add(new Posted(wrId, lkeys, window, region, window.rkey()));
+      lastPosted = wrId;
+    }
+
+    private boolean complete(final long wrId, final boolean success) {
       if (!has(wrId)) {
         return false;
       }
-      while (requests.remove().wrId != wrId) {
-        // those before it were not signaled
+      Posted next = requests.remove();
+      while (next.wrId != wrId) { // those before it were not signaled
+        next.done();
+        next = requests.remove();
+      }
+      if (success) {
+        next.done();
       }
       return true;
     }
@@ -780,6 +853,27 @@ final class AuditedProvider implements VerbsProvider {
       final int errno = real.postRecv(request);
       if (errno == 0) {
         receives.post(request.wrId, request);
+      }
+      return errno;
+    }
+
+    @Override
+    public int postBind(final BindRequest request) {
+      use("bind_mw");
+      final Window window = (Window) request.window;
+      window.use("bind_mw");
+      final BindRequest behind = new BindRequest();
+      behind.wrId = request.wrId;
+      behind.signaled = request.signaled;
+      behind.fence = request.fence;
+      behind.window = window.real;
+      behind.region = request.region == null ? null : ((Region) request.region).real;
+      behind.address = request.address;
+      behind.length = request.length;
+      behind.access = request.access;
+      final int errno = real.postBind(behind);
+      if (errno == 0) {
+        sends.post(request.wrId, window, request.region);
       }
       return errno;
     }

@@ -192,11 +192,12 @@ final class CloseCalls {
     final Lmr lmr = adapter.lmrs.get(b % adapter.lmrs.size());
     final boolean used =
         all.endpoints.stream().anyMatch(endpoint -> endpoint.uses(lmr))
-            || all.srqs.stream().anyMatch(srq -> srq.uses(lmr));
+            || all.srqs.stream().anyMatch(srq -> srq.uses(lmr))
+            || all.rmrs.stream().anyMatch(rmr -> rmr.holds(lmr));
     if (run.attempt("close", lmr::close) == null) {
       adapter.lmrs.remove(lmr);
       if (used && !run.isExcused(adapter) && !adapter.closed) {
-        run.fail("T11", lmr + " was closed, and an open request uses it");
+        run.fail("T11", lmr + " was closed, and an open request or a window uses it");
       }
     }
   }

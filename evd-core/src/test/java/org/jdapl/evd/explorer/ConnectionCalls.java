@@ -2,6 +2,7 @@ package org.jdapl.evd.explorer;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import org.jdapl.dat.CompletionFlags;
@@ -104,7 +105,9 @@ final class ConnectionCalls {
           case 1 -> Duration.ofMillis(1);
           default -> Duration.ofSeconds(10);
         };
-    if (run.attempt("connect", () -> endpoint.endpoint.connect(to, service, timeout, null))
+    final ByteBuffer name = ByteBuffer.allocate(Integer.BYTES);
+    name.putInt(0, all.endpoints.indexOf(endpoint));
+    if (run.attempt("connect", () -> endpoint.endpoint.connect(to, service, timeout, name))
         == null) {
       endpoint.asked();
     }
@@ -140,6 +143,7 @@ final class ConnectionCalls {
         run.attempt("accept", () -> request.accept(endpoint.endpoint, null)) == null;
     if (accepted) {
       endpoint.asked();
+      EndpointBook.connect(all.endpoints.get(request.privateData().getInt(0)), endpoint);
     }
     return accepted;
   }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
@@ -12,6 +13,7 @@ import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.RmrBindCompletion;
 
 /** What is known of an endpoint, and must be so: each request has one fate, in order. */
 final class EndpointBook {
@@ -23,28 +25,43 @@ final class EndpointBook {
     REPORTED
   }
 
+  /**
+   * A request that was accepted.
+   *
+   * @param lmr its memory here; null for none.
+   * @param flags of {@link CompletionFlags}.
+   * @param use how it reaches its peer's memory; null if by a region, or not at all.
+   * @param bind what it binds; null unless it does.
+   * @param cell what it changes, as an atomic; null unless it does.
+   */
+  record Post(
+      DtoOperation operation,
+      Object lmr,
+      long cookie,
+      int length,
+      int flags,
+      RmrBook.Use use,
+      RmrBook.Bind bind,
+      Cell cell) {}
+
   private static final class Request {
-    private final DtoOperation operation;
-    private final Object lmr;
-    private final boolean suppressed;
+    private final Post post;
     private final int index;
-    private final int length;
     private final long wrId;
     private Fate fate = Fate.OPEN;
 
-    private Request(
-        final DtoOperation operation,
-        final Object lmr,
-        final boolean suppressed,
-        final int index,
-        final int length,
-        final long wrId) {
-      this.operation = operation;
-      this.wrId = wrId;
-      this.lmr = lmr;
-      this.suppressed = suppressed;
+    private Request(final Post post, final int index, final long wrId) {
+      this.post = post;
       this.index = index;
-      this.length = length;
+      this.wrId = wrId;
+    }
+
+    private boolean isSuppressed() {
+      return (post.flags & CompletionFlags.SUPPRESS) != 0;
+    }
+
+    private boolean isUnsignalled() {
+      return (post.flags & CompletionFlags.UNSIGNALLED) != 0;
     }
   }
 
@@ -68,7 +85,17 @@ final class EndpointBook {
     private int open(final boolean maybe) {
       int open = 0;
       for (final Request request : order.subList(next, order.size())) {
-        open += request.fate == Fate.OPEN && (maybe || !request.suppressed) ? 1 : 0;
+        open += request.fate == Fate.OPEN && (maybe || !request.isSuppressed()) ? 1 : 0;
+      }
+      return open;
+    }
+
+    /** Those of which somebody is told. */
+    private int toTell() {
+      int open = 0;
+      for (final Request request : order.subList(next, order.size())) {
+        final boolean tells = !request.isSuppressed() && !request.isUnsignalled();
+        open += request.fate == Fate.OPEN && tells ? 1 : 0;
       }
       return open;
     }
@@ -85,8 +112,11 @@ final class EndpointBook {
         run.fail("O4", how + ": later ones of its queue were accounted for before");
       } else {
         for (final Request skipped : order.subList(next, request.index)) {
-          if (!skipped.suppressed) {
-            run.fail("O4", how + ": an earlier " + skipped.operation + " has no outcome yet");
+          if (!skipped.isSuppressed()) {
+            run.fail("O4", how + ": an earlier " + skipped.post.operation + " has no outcome yet");
+          }
+          if (skipped.post.bind != null) {
+            skipped.post.bind.done();
           }
         }
         request.fate = fate;
@@ -115,6 +145,9 @@ final class EndpointBook {
 
   /** Who sent what it received; null before the first message. */
   private EndpointBook peer;
+
+  /** Whom it is connected to, if it is to anybody. */
+  private EndpointBook partner;
 
   private long lastMessage;
 
@@ -159,7 +192,7 @@ final class EndpointBook {
   }
 
   private Work work(final DtoOperation operation) {
-    return operation == DtoOperation.RECEIVE ? receives : requests;
+    return operation.isReceive() ? receives : requests;
   }
 
   // What the consumer did.
@@ -168,12 +201,24 @@ final class EndpointBook {
     asked = true;
   }
 
-  void posted(
-      final DtoOperation operation,
-      final Object lmr,
-      final long cookie,
-      final int length,
-      final boolean suppressed) {
+  /** One of the two accepted the other. */
+  static void connect(final EndpointBook asker, final EndpointBook other) {
+    asker.partner = other;
+    other.partner = asker;
+  }
+
+  EndpointBook partner() {
+    return pair.isMistaken() ? null : partner;
+  }
+
+  /** Whether an outcome of a request may be known to its queue. */
+  boolean mayHaveSettled(final long cookie) {
+    final Request request = requests.requests.get(cookie);
+    return closing || request == null || request.isSuppressed() || request.fate != Fate.OPEN;
+  }
+
+  void posted(final Post post) {
+    final DtoOperation operation = post.operation;
     final Work work = work(operation);
     if (closing) {
       run.fail("T03", endpoint + ": a " + operation + " was accepted after its close");
@@ -182,18 +227,9 @@ final class EndpointBook {
       run.fail("E05", endpoint + ": more than " + work.most + " requests of " + work.queue);
     }
     final Request request =
-        new Request(
-            operation,
-            lmr,
-            suppressed,
-            work.order.size(),
-            length,
-            pair.lastPosted(operation == DtoOperation.RECEIVE));
-    work.requests.put(cookie, request);
+        new Request(post, work.order.size(), pair.lastPosted(operation.isReceive()));
+    work.requests.put(post.cookie, request);
     work.order.add(request);
-    if (operation == DtoOperation.SEND) {
-      run.memory.posted(cookie, this, length);
-    }
   }
 
   /** A post was refused because the queue is full. */
@@ -222,7 +258,7 @@ final class EndpointBook {
 
   private static boolean uses(final Work work, final Object lmr) {
     return work.order.subList(work.next, work.order.size()).stream()
-        .anyMatch(r -> r.fate == Fate.OPEN && !r.suppressed && r.lmr == lmr);
+        .anyMatch(r -> r.fate == Fate.OPEN && !r.isSuppressed() && r.post.lmr == lmr);
   }
 
   void closes(final long until) {
@@ -236,6 +272,47 @@ final class EndpointBook {
     final Work work = work(event.operation());
     final boolean success = event.status() == DtoStatus.SUCCESS;
     final String what = event.operation() + " #" + event.cookie() + " of " + endpoint;
+    checkDelivered(work, success, what, evd);
+    if (success && work == receives) {
+      checkReceived(event, what);
+    }
+    if (work == receives && srq != null) {
+      onShared(event.cookie(), success, what + " (" + event.status() + ") was delivered");
+      return;
+    }
+    final Request request = settle(work, event.operation(), event.cookie(), event.status(), what);
+    if (request == null || work == receives) {
+      return;
+    }
+    if (success) {
+      checkTransferred(request, event, what);
+    }
+    if (request.post.use != null && (success || event.status() == DtoStatus.ERR_REMOTE_ACCESS)) {
+      request.post.use.ended(this, !success, what);
+    }
+  }
+
+  void onBind(final RmrBindCompletion event, final EvdBook evd) {
+    final boolean success = event.status() == DtoStatus.SUCCESS;
+    final String what = "bind #" + event.cookie() + " of " + endpoint;
+    checkDelivered(requests, success, what, evd);
+    final Request request =
+        settle(requests, DtoOperation.BIND_MW, event.cookie(), event.status(), what);
+    if (request == null || request.post.bind == null) {
+      return;
+    }
+    if (request.post.bind.rmr().rmr != event.rmr()) {
+      run.fail("E03", what + " was one of " + request.post.bind.rmr() + ", not " + event.rmr());
+    }
+    if (success) {
+      request.post.bind.done();
+    } else {
+      request.post.bind.failed();
+    }
+  }
+
+  private void checkDelivered(
+      final Work work, final boolean success, final String what, final EvdBook evd) {
     checkOpen(what);
     if (work.evd != evd) {
       run.fail("E03", what + " came to " + evd);
@@ -248,30 +325,29 @@ final class EndpointBook {
         run.fail("M03", what + " succeeded after " + end);
       }
     }
-    if (success && event.operation() == DtoOperation.RECEIVE) {
-      checkReceived(event, what);
-    }
-    if (work == receives && srq != null) {
-      onShared(event.cookie(), success, what + " (" + event.status() + ") was delivered");
-      return;
-    }
-    final Request request = work.requests.get(event.cookie());
-    work.settle(event.cookie(), Fate.DELIVERED, what + " (" + event.status() + ") was delivered");
+  }
+
+  private Request settle(
+      final Work work,
+      final DtoOperation operation,
+      final long cookie,
+      final DtoStatus status,
+      final String what) {
+    final Request request = work.requests.get(cookie);
+    work.settle(cookie, Fate.DELIVERED, what + " (" + status + ") was delivered");
     if (request != null && pair.isOpen(request.wrId)) {
       run.fail("M05", what + " was delivered, and the completion was not its own");
     }
-    if (request != null && request.operation != event.operation()) {
-      run.fail("T06", what + " was posted as " + request.operation);
+    if (request != null && work == requests && request.post.operation != operation) {
+      run.fail("T06", what + " was posted as " + request.post.operation);
     }
-    if (request != null && request.suppressed && success) {
+    if (request != null && request.isSuppressed() && status == DtoStatus.SUCCESS) {
       run.fail("D05", what + " succeeded, and was posted with SUPPRESS");
     }
     if (work.reporting) {
       run.fail("O4", what + " was delivered after the report");
     }
-    if (success && request != null && event.operation() != DtoOperation.RECEIVE) {
-      checkTransferred(request, event.cookie(), what);
-    }
+    return request;
   }
 
   /** A message is one that its peer sent, whole, behind the one before. */
@@ -279,17 +355,29 @@ final class EndpointBook {
     if (!Memory.isKnown(event.cookie())) {
       return;
     }
-    final int at = Memory.local(event.cookie());
-    final long number = run.memory.numberAt(at);
+    final boolean immediate = event.operation() == DtoOperation.RECEIVE_IMMED;
+    final int receive = Memory.local(event.cookie());
+    final long number =
+        immediate ? Integer.toUnsignedLong(event.immediateData()) : run.memory.numberAt(receive);
+    final int at = immediate ? Memory.target(number) : receive;
     final Memory.Message message = run.memory.message(number);
     if (message == null
+        || message.immediate() != immediate
         || message.length() != event.transferredLength()
-        || !run.memory.holds(at, number, message.length())) {
+        || !run.memory.holds(at, number, message.length())
+        || (immediate && !run.memory.isBlank(receive))) {
       run.fail("D01", what + " has not the bytes of a message, but says " + number);
       return;
     }
     if (pair.isMistaken()) {
       return;
+    }
+    checkEnds(message.ends(), event, what);
+    run.all.binds.stream()
+        .filter(bind -> bind.at == message.by())
+        .forEach(bind -> bind.heardOfBy(number));
+    if (partner != null && partner != message.by()) {
+      run.fail("M05", what + " is a message of " + message.by() + ", not of " + partner);
     }
     if (peer != null && peer != message.by()) {
       run.fail("M05", what + " is a message of " + message.by() + ", its peer is " + peer);
@@ -301,14 +389,41 @@ final class EndpointBook {
     lastMessage = number;
   }
 
+  /** A message that ends a window says so. */
+  private void checkEnds(final RmrBook.Bind ends, final DtoCompletion event, final String what) {
+    final boolean said = event.operation() == DtoOperation.RECEIVE_WITH_INVALIDATE;
+    if (said != (ends != null) || event.rmrContext() != (ends == null ? 0 : ends.context)) {
+      run.fail(
+          "D01",
+          what
+              + " says that it ended "
+              + Integer.toHexString(event.rmrContext())
+              + ", not "
+              + ends);
+    } else if (ends != null && ends.at != this) {
+      run.fail("D02", what + " ended " + ends + ", of " + ends.at);
+    } else if (ends != null) {
+      ends.invalidated();
+    }
+  }
+
   /** What was written is there, what was read is here. */
-  private void checkTransferred(final Request request, final long cookie, final String what) {
-    if (!Memory.isKnown(cookie) || request.operation == DtoOperation.SEND) {
+  private void checkTransferred(
+      final Request request, final DtoCompletion event, final String what) {
+    final long cookie = event.cookie();
+    if (event.transferredLength() != request.post.length) {
+      run.fail("D01", what + " says that it moved " + event.transferredLength() + " bytes");
+    }
+    if (!Memory.isKnown(cookie) || request.post.operation == DtoOperation.SEND) {
       return;
     }
-    final boolean isWrite = request.operation == DtoOperation.RDMA_WRITE;
-    final int at = isWrite ? Memory.target(cookie) : Memory.local(cookie);
-    if (!run.memory.holds(at, cookie, request.length)) {
+    if (request.post.cell != null) {
+      request.post.cell.done(cookie, run.memory.counterAt(Memory.local(cookie)), what);
+      return;
+    }
+    final boolean isRead = request.post.operation == DtoOperation.RDMA_READ;
+    final int at = isRead ? Memory.local(cookie) : Memory.target(cookie);
+    if (!run.memory.holds(at, cookie, request.post.length)) {
       run.fail("D01", what + " succeeded, and its bytes are not where they should be");
     }
   }
@@ -379,6 +494,7 @@ final class EndpointBook {
         srq.settle(request.cookie(), pair, false, what + " was reported");
       } else {
         work.settle(request.cookie(), Fate.REPORTED, what + " was reported");
+        reported(work.requests.get(request.cookie()), request.status());
       }
       if (request.status() == DrainReport.Status.UNKNOWN && !excused && established) {
         run.fail("T02", what + ", though its close had time");
@@ -413,25 +529,48 @@ final class EndpointBook {
     }
   }
 
+  private static void reported(final Request request, final DrainReport.Status status) {
+    if (request != null && request.post.bind != null) {
+      if (status == DrainReport.Status.SUCCESS) {
+        request.post.bind.done();
+      } else {
+        request.post.bind.failed();
+      }
+    }
+  }
+
   private long silent(final Work work) {
     long silent = 0;
     for (final Request request : work.order) {
       if (request.fate == Fate.OPEN) {
         silent++;
-        if (!request.suppressed) {
+        if (!request.isSuppressed()) {
           run.fail(
               "O1",
-              endpoint + ": " + request.operation + " number " + request.index + " has no outcome");
+              endpoint
+                  + ": "
+                  + request.post.operation
+                  + " number "
+                  + request.index
+                  + " has no outcome");
+        } else if (request.post.bind != null) {
+          request.post.bind.done();
         }
       }
     }
     return silent;
   }
 
+  /** Whether a success of a request tells nobody of itself. */
+  boolean isUnsignalled(final long cookie) {
+    final Request request = requests.requests.get(cookie);
+    return request != null && request.isUnsignalled();
+  }
+
   /** Nothing more happens: what must be over is. */
   void onRest() {
     if (end != null && receives.evd.takesAll() && requests.evd.takesAll() && !closing) {
-      final int left = receives.open(false) + requests.open(false);
+      final int left = receives.toTell() + requests.toTell();
       if (left > 0 && !run.losesCompletions()) {
         run.fail("O6", endpoint + ": over, and " + left + " of its requests have no outcome");
       }

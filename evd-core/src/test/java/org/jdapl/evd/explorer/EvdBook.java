@@ -9,12 +9,14 @@ import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.NotifyHandler;
+import org.jdapl.dat.RmrBindCompletion;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.dat.UpcallPolicy;
 
@@ -431,6 +433,8 @@ final class EvdBook {
     nextSequence = event.sequence() + 1;
     if (event instanceof DtoCompletion completion) {
       book(completion.endpoint()).onCompletion(completion, this);
+    } else if (event instanceof RmrBindCompletion bind) {
+      book(bind.endpoint()).onBind(bind, this);
     } else if (event instanceof ConnectionEvent connection) {
       book(connection.endpoint()).onConnection(connection, this);
     } else if (event instanceof ConnectionRequestEvent request) {
@@ -469,6 +473,15 @@ final class EvdBook {
     if (event instanceof ConnectionEvent connection) {
       return connection.endpoint() + " " + connection.kind();
     }
+    if (event instanceof RmrBindCompletion bind) {
+      return bind.endpoint()
+          + " bind of "
+          + bind.rmr().name()
+          + " #"
+          + bind.cookie()
+          + " "
+          + bind.status();
+    }
     if (event instanceof SoftwareEvent posted) {
       return "software " + posted.payload();
     }
@@ -499,12 +512,13 @@ final class EvdBook {
   }
 
   /**
-   * Takes the first event, and describes it; null if there is none, or one that may have come just
-   * now, as such a dequeue met a fault.
+   * Takes the first event that tells of itself, and describes it; null if there is none, or one
+   * that may have come just now, as such a dequeue met a fault.
    */
   private String first() {
     final String[] first = new String[1];
-    evd.drain(
+    final boolean[] tells = new boolean[1];
+    final EventHandler taker =
         new EventHandler() {
           @Override
           public void onEvent(final Event event) {
@@ -512,12 +526,21 @@ final class EvdBook {
                 event instanceof AsyncEvent async
                     && async.kind() == AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR
                     && run.isFaulty();
-            first[0] = mayBeNew ? null : describe(event);
+            tells[0] = !isUnsignalled(event);
+            first[0] = mayBeNew || !tells[0] ? null : describe(event);
             take(event);
           }
-        },
-        1);
+        };
+    while (evd.drain(taker, 1) > 0 && !tells[0]) {
+      // the next one may be seen only when this one is taken
+    }
     return first[0];
+  }
+
+  private boolean isUnsignalled(final Event event) {
+    return event instanceof DtoCompletion done
+        && done.status() == DtoStatus.SUCCESS
+        && book(done.endpoint()).isUnsignalled(done.cookie());
   }
 
   @Override

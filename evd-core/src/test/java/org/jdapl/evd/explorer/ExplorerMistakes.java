@@ -10,6 +10,11 @@ final class ExplorerMistakes {
   private ExplorerMistakes() {}
 
   static Stream<Mistake> all() {
+    return Stream.concat(ofEvents(), ofRemoteMemory());
+  }
+
+  /** Of events, connections, requests and teardown. */
+  private static Stream<Mistake> ofEvents() {
     return Stream.of(
         Mistake.of(
             "T01",
@@ -175,6 +180,125 @@ final class ExplorerMistakes {
             "a CNO is not told of what ON_NEW held back",
             "Upcalls.java",
             "DISABLED = EvdState.DISABLED | EvdState.WORK;",
-            "DISABLED = EvdState.DISABLED;"));
+            "DISABLED = EvdState.DISABLED;"),
+        Mistake.of(
+            "U04",
+            "an event that a close polled waits behind one that does not tell",
+            "EvdImpl.java",
+            "      settled &= !merger.foundNews();",
+            "      merger.foundNews();"),
+        Mistake.of(
+            "U04",
+            "an event that tells waits behind one that does not",
+            "Merger.java",
+            "evd.mayBeUnsignalled() && isUnsignalled(entry);",
+            "evd.mayBeUnsignalled();"),
+        Mistake.of(
+            "E05",
+            "a shared receive queue that was made smaller takes as many receives as before",
+            "SrqImpl.java",
+            "open.get() < maxReceives ? firstFree() : null",
+            "firstFree()"));
+  }
+
+  /** Of remote memory regions, atomics and immediate data. */
+  private static Stream<Mistake> ofRemoteMemory() {
+    return Stream.of(
+        Mistake.of(
+            "D02",
+            "a window gives the rights of the one that was bound before it, too",
+            "WorkQueue.java",
+            "    access.clear();\n    if (privileges",
+            "    if (privileges"),
+        Mistake.of(
+            "D02",
+            "a window begins where its region does",
+            "EndpointImpl.java",
+            "bind.address = region == null ? 0 : region.start() + offset;",
+            "bind.address = region == null ? 0 : region.start();"),
+        Mistake.of(
+            "D01",
+            "a window of an endpoint is bound though it is",
+            "RmrImpl.java",
+            "if (bound && (bytes > 0 || at != endpoint)) {",
+            "if (bound && bytes < 0) {"),
+        Mistake.of(
+            "D01",
+            "a message that ends a window leaves its owner believe that it is bound",
+            "Merger.java",
+            "      ended.onInvalidated();\n",
+            "      ended.isLast(0);\n"),
+        Mistake.of(
+            "D01",
+            "a receive does not say what its message ended",
+            "Merger.java",
+            "      view.setInvalidated(stash.invalidatedRkey(entry));\n",
+            ""),
+        Mistake.of(
+            "D01",
+            "a read into a window begins where the window does",
+            "EndpointImpl.java",
+            "requests.single(into.lmr(), start + offset, length)",
+            "requests.single(into.lmr(), start, length)"),
+        Mistake.of(
+            "D02",
+            "a read into a window may leave it",
+            "RmrImpl.java",
+            "bytes > length - from",
+            "bytes < from - length"),
+        Mistake.of(
+            "T02",
+            "a bind that is swept stays open for its window",
+            "Merger.java",
+            "      queue.settle(slot, success);\n      if (endsWindow(",
+            "      if (endsWindow("),
+        Mistake.of(
+            "T02",
+            "a window is closed while a bind of it is open",
+            "RmrImpl.java",
+            "      if (open > 0) {\n        throw",
+            "      if (open < 0) {\n        throw"),
+        Mistake.of(
+            "T11",
+            "a region is closed while a window is bound to it",
+            "PzImpl.java",
+            "user instanceof RmrImpl rmr && rmr.mayBeBoundTo(lmr)",
+            "user instanceof RmrImpl && user == lmr"),
+        Mistake.of(
+            "T11",
+            "a bind that was flushed counts as one that was not done",
+            "RmrImpl.java",
+            "if (region != null && !perhaps.contains(region)) {",
+            "if (region == null && !perhaps.contains(region)) {"),
+        Mistake.of(
+            "D01",
+            "an atomic adds and compares half a number",
+            "EndpointImpl.java",
+            "      send.compareAdd = operand;",
+            "      send.compareAdd = (int) operand;"),
+        Mistake.of(
+            "D01",
+            "a swap puts back what it compared with",
+            "EndpointImpl.java",
+            "      send.swap = swap;",
+            "      send.swap = operand;"),
+        Mistake.of(
+            "D01",
+            "a fetch and add adds something else",
+            "EndpointImpl.java",
+            "        Long.BYTES,\n        null,\n        rmrContext,\n        remoteAddress,\n        add,",
+            "        Long.BYTES,\n        null,\n        rmrContext,\n        remoteAddress,\n        add + offset,"),
+        Mistake.of(
+            "D01",
+            "immediate data is that of the request before",
+            "EndpointImpl.java",
+            "      send.immediate = (int) operand;\n",
+            "      send.immediate = send.immediate == 0 ? (int) operand : send.immediate;\n"),
+        Mistake.of(
+            "D01",
+            "a receive of immediate data counts as one of a message",
+            "Merger.java",
+            "stash.opcode(entry) == WcOpcode.RECV_RDMA_WITH_IMM",
+            "stash.opcode(entry) == WcOpcode.RECV"));
   }
 }

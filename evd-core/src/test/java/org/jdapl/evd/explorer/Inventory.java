@@ -19,12 +19,18 @@ final class Inventory {
   record Point(PublicServicePoint psp, EvdBook evd, boolean accepts) {}
 
   private static final int OPEN_ONLY = 56;
+  private static final int NEWEST_BINDS = 4;
 
   final List<AdapterBook> adapters = new ArrayList<>();
   final List<EvdBook> evds = new ArrayList<>();
   final List<CnoBook> cnos = new ArrayList<>();
   final List<EndpointBook> endpoints = new ArrayList<>();
   final List<SrqBook> srqs = new ArrayList<>();
+  final List<RmrBook> rmrs = new ArrayList<>();
+
+  /** Those that opened a window, in the order of their posts. */
+  final List<RmrBook.Bind> binds = new ArrayList<>();
+
   final List<Point> points = new ArrayList<>();
   final List<Pending> requests = new ArrayList<>();
 
@@ -60,6 +66,20 @@ final class Inventory {
 
   SrqBook srq(final int number) {
     return pick(srqs, number, srq -> !srq.isClosed());
+  }
+
+  RmrBook rmr(final int number, final AdapterBook adapter) {
+    return pick(
+        rmrs.stream().filter(rmr -> rmr.adapter == adapter).toList(),
+        number,
+        rmr -> !rmr.isClosed());
+  }
+
+  /** A bind, one of the newest; null if there is none. */
+  RmrBook.Bind bind(final int number) {
+    return binds.isEmpty()
+        ? null
+        : binds.get(binds.size() - 1 - number % Math.min(NEWEST_BINDS, binds.size()));
   }
 
   /** One that is connected, mostly: what else is posted there is refused, or flushed. */

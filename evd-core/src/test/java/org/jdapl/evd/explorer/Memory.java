@@ -1,6 +1,7 @@
 package org.jdapl.evd.explorer;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -18,13 +19,23 @@ final class Memory {
 
   private static final int PLACES = 256;
   private static final int AREA = PLACES * PLACE;
-  private static final ThreadLocal<ByteBuffer> BYTES =
-      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(3 * AREA));
 
-  /** A message that was posted. */
-  record Message(EndpointBook by, int length) {}
+  /** Bytes of all of it. */
+  static final int LENGTH = 3 * AREA + PLACE;
+
+  private static final ThreadLocal<ByteBuffer> BYTES =
+      ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(LENGTH));
+
+  /**
+   * A message that was posted.
+   *
+   * @param immediate whether it is the immediate data of a write, which takes a receive.
+   * @param ends what it ends at its receiver; null if nothing.
+   */
+  record Message(EndpointBook by, int length, boolean immediate, RmrBook.Bind ends) {}
 
   private final ByteBuffer bytes = BYTES.get(); // runs of a thread come one after the other
+  private final ByteBuffer counters = bytes.duplicate().order(ByteOrder.nativeOrder());
   private final Map<Long, Message> messages = new HashMap<>();
 
   Memory() {
@@ -33,6 +44,9 @@ final class Memory {
     }
     for (long number = 0; number < PLACES; number++) {
       fill(source(number), number, PLACE);
+    }
+    for (int i = 3 * AREA; i < LENGTH; i += Long.BYTES) {
+      counters.putLong(i, Cell.FIRST);
     }
   }
 
@@ -58,6 +72,11 @@ final class Memory {
   /** Where an RDMA read comes from. */
   static int source(final long number) {
     return 2 * AREA + place(number);
+  }
+
+  /** Where the atomics of an adapter change something. */
+  static int cell(final int adapter) {
+    return 3 * AREA + adapter * Long.BYTES;
   }
 
   private static int place(final long number) {
@@ -86,6 +105,16 @@ final class Memory {
     return true;
   }
 
+  /** Whether nothing was written to a place. */
+  boolean isBlank(final int at) {
+    for (int i = 0; i < PLACE; i += Long.BYTES) {
+      if (bytes.getLong(at + i) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** The number of the request whose bytes are somewhere. */
   long numberAt(final int at) {
     return bytes.getLong(at);
@@ -95,8 +124,13 @@ final class Memory {
     return (byte) (number * 31 + index * 7L + 1);
   }
 
-  void posted(final long number, final EndpointBook by, final int length) {
-    messages.put(number, new Message(by, length));
+  /** What an atomic sees, or has fetched. */
+  long counterAt(final int at) {
+    return counters.getLong(at);
+  }
+
+  void posted(final long number, final Message message) {
+    messages.put(number, message);
   }
 
   /** A message that was posted; null if there is none of that number. */

@@ -64,6 +64,21 @@ record Script(
     Call.GO_ON,
   };
 
+  private static final Call[] WITH_A_WINDOW = {
+    Call.WRITE,
+    Call.READ,
+    Call.WRITE_IMMED,
+    Call.ADD,
+    Call.SWAP,
+    Call.SEND_INVALIDATE,
+    Call.READ_TO_RMR,
+    Call.BIND,
+    Call.UNBIND,
+    Call.RECEIVE,
+    Call.STEP,
+    Call.RUN,
+  };
+
   /** The script of a seed. */
   static Script random(final long seed) {
     final SplittableRandom random = new SplittableRandom(seed);
@@ -187,6 +202,10 @@ record Script(
       actions.add(Action.of(Call.SRQ, 0, random.nextInt(64), 0));
       actions.add(Action.of(Call.SRQ, 1, random.nextInt(64), 0));
     }
+    final boolean hasRmrs = random.nextInt(3) == 0;
+    for (int i = 0; hasRmrs && i < 4; i++) {
+      actions.add(Action.of(Call.RMR, i, i / 2, 0));
+    }
     for (int i = 0; i < 4; i++) {
       actions.add(Action.of(Call.ENDPOINT, i, random.nextInt(64), random.nextInt(64)));
       for (int left = random.nextInt(3); left > 0; left--) {
@@ -195,8 +214,23 @@ record Script(
     }
     actions.add(Action.of(Call.CONNECT, 0, 0, 3));
     actions.add(Action.of(Call.RUN, random.nextInt(64), 0, 0));
+    if (hasRmrs) {
+      windows(random, actions);
+    }
     for (int left = random.nextInt(3); left > 0; left--) {
       actions.add(Action.of(Call.SEND, random.nextInt(8), random.nextInt(64), random.nextInt(64)));
+    }
+  }
+
+  /** Windows are bound, and used soon after. */
+  private static void windows(final SplittableRandom random, final List<Action> actions) {
+    for (int left = random.nextInt(1, 4); left > 0; left--) {
+      actions.add(Action.of(Call.BIND, random.nextInt(8), random.nextInt(8), random.nextInt(64)));
+    }
+    actions.add(Action.of(Call.RUN, random.nextInt(12), 0, 0));
+    for (int left = random.nextInt(8); left > 0; left--) {
+      final Call call = one(random, WITH_A_WINDOW);
+      actions.add(Action.of(call, random.nextInt(8), random.nextInt(64), random.nextInt(64)));
     }
   }
 

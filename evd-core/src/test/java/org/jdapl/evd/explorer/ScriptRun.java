@@ -70,6 +70,7 @@ final class ScriptRun {
   private final WaitCalls waitCalls = new WaitCalls(this);
   private final ConnectionCalls connectionCalls = new ConnectionCalls(this);
   private final TransferCalls transferCalls = new TransferCalls(this);
+  private final RmrCalls rmrCalls = new RmrCalls(this, transferCalls);
   private final CloseCalls closeCalls = new CloseCalls(this);
   private final List<InterfaceAdapter> opened = new ArrayList<>();
   private final ArrayDeque<String> trace = new ArrayDeque<>();
@@ -172,7 +173,8 @@ final class ScriptRun {
                 opened.add(adapter); // what is made of it may be refused
                 final AuditedProvider.Watched device =
                     provider.devices().get(provider.devices().size() - 1);
-                all.adapters.add(new AdapterBook(adapter, device));
+                final Cell cell = new Cell(this, Memory.cell(all.adapters.size()));
+                all.adapters.add(new AdapterBook(adapter, device, cell));
               });
       if (refused != null) {
         return false;
@@ -412,8 +414,18 @@ final class ScriptRun {
       case RECEIVE -> transferCalls.receive(all.endpoint(a), b, c);
       case SHARED_RECEIVE -> transferCalls.postShared(all.srq(a), b);
       case WATERMARK -> transferCalls.watermark(all.srq(a), b);
+      case RESIZE_SRQ -> transferCalls.resizeSrq(all.srq(a), b);
       case WRITE -> transferCalls.post(DtoOperation.RDMA_WRITE, all.connected(a), b, c);
       case READ -> transferCalls.post(DtoOperation.RDMA_READ, all.connected(a), b, c);
+      case WRITE_IMMED -> transferCalls.post(DtoOperation.RDMA_WRITE_IMMED, all.connected(a), b, c);
+      case ADD -> transferCalls.post(DtoOperation.FETCH_AND_ADD, all.connected(a), b, c);
+      case SWAP -> transferCalls.post(DtoOperation.COMPARE_AND_SWAP, all.connected(a), b, c);
+      case RMR -> rmrCalls.create(all.adapter(a), b);
+      case BIND -> rmrCalls.bind(all.connected(a), b, c);
+      case UNBIND -> rmrCalls.unbind(b, c);
+      case SEND_INVALIDATE -> transferCalls.sendInvalidate(all.connected(a), b, c);
+      case READ_TO_RMR -> transferCalls.readToRmr(all.connected(a), b, c);
+      case CLOSE_RMR -> rmrCalls.close(Inventory.pick(all.rmrs, b, book -> !book.isClosed()));
       case POST -> evdCalls.postSoftware(all.evd(a), b);
       case DEQUEUE -> evdCalls.dequeue(all.evd(a), b);
       case AWAIT -> waitCalls.await(all.evd(a), b, c);
@@ -445,7 +457,7 @@ final class ScriptRun {
   }
 
   /** Makes a call that may be refused; returns why it was, or null. */
-  DatException attempt(final String what, final Runnable call) {
+  DatException attempt(final String what, final Runnable call, final ReturnType... also) {
     try {
       call.run();
       return null;
@@ -456,7 +468,8 @@ final class ScriptRun {
               || what.equals("reject")
               || isFaulty()
               || all.adapters.stream().anyMatch(this::isExcused);
-      if (!ORDINARY.contains(e.type()) && !(mayFail && e.getCause() instanceof VerbsException)) {
+      final boolean isExpected = ORDINARY.contains(e.type()) || List.of(also).contains(e.type());
+      if (!isExpected && !(mayFail && e.getCause() instanceof VerbsException)) {
         fail("R01", what + ": " + e);
       }
       return e;
@@ -507,6 +520,8 @@ final class ScriptRun {
     all.srqs.forEach(SrqBook::onRest);
     all.srqs.forEach(SrqBook::onUnused);
     all.srqs.forEach(closeCalls::closeSrq);
+    all.rmrs.forEach(rmrCalls::close);
+    all.adapters.forEach(adapter -> adapter.cell.onRest());
     all.cnos.forEach(cno -> closeCalls.closeCno(cno)); // refused while it is used
     for (final EvdBook evd : all.evds) {
       if (!evd.isClosing()) {
