@@ -217,8 +217,21 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
   @Override
   public DeviceLimits limits() {
-    return new DeviceLimits(
-        SIZE, SIZE, 16, SIZE, maxCqe, SIZE, SIZE, 0, 0, 0, 0, 1 << 30, 1, 1, 56, 196, 148);
+    return new DeviceLimits.Builder()
+        .maxQp(SIZE)
+        .maxQpWr(SIZE)
+        .maxSge(16)
+        .maxCq(SIZE)
+        .maxCqe(maxCqe)
+        .maxMr(SIZE)
+        .maxPd(SIZE)
+        .maxMessageBytes(1 << 30)
+        .maxReadsIn(1)
+        .maxReadsOut(1)
+        .connectPrivateData(56)
+        .acceptPrivateData(196)
+        .rejectPrivateData(148)
+        .build();
   }
 
   @Override

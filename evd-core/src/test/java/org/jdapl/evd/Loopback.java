@@ -55,8 +55,24 @@ final class Loopback implements VerbsProvider, Device {
 
   private final Declaration declaration;
   private final DeviceLimits limits =
-      new DeviceLimits(
-          SIZE, SIZE, 16, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, 16, 0, 1 << 30, 1, 1, 56, 196, 148);
+      new DeviceLimits.Builder()
+          .maxQp(SIZE)
+          .maxQpWr(SIZE)
+          .maxSge(16)
+          .maxCq(SIZE)
+          .maxCqe(SIZE)
+          .maxMr(SIZE)
+          .maxPd(SIZE)
+          .maxSrq(SIZE)
+          .maxSrqWr(SIZE)
+          .maxSrqSge(16)
+          .maxMessageBytes(1 << 30)
+          .maxReadsIn(1)
+          .maxReadsOut(1)
+          .connectPrivateData(56)
+          .acceptPrivateData(196)
+          .rejectPrivateData(148)
+          .build();
 
   private int calls;
 

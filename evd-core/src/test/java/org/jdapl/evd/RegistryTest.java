@@ -62,7 +62,24 @@ class RegistryTest {
             }
 
             public DeviceLimits limits() {
-              return new DeviceLimits(1, 9, 1, 1, 9, 1, 1, 1, 9, 1, 0, 9, 1, 1, 56, 196, 148);
+              return new DeviceLimits.Builder()
+                  .maxQp(1)
+                  .maxQpWr(9)
+                  .maxSge(1)
+                  .maxCq(1)
+                  .maxCqe(9)
+                  .maxMr(1)
+                  .maxPd(1)
+                  .maxSrq(1)
+                  .maxSrqWr(9)
+                  .maxSrqSge(1)
+                  .maxMessageBytes(9)
+                  .maxReadsIn(1)
+                  .maxReadsOut(1)
+                  .connectPrivateData(56)
+                  .acceptPrivateData(196)
+                  .rejectPrivateData(148)
+                  .build();
             }
 
             public InetAddress address() {

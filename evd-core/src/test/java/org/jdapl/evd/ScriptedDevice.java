@@ -175,7 +175,24 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   private static final DeviceLimits LIMITS =
-      new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 8, 64, 4, 0, 1 << 20, 16, 16, 64, 64, 64);
+      new DeviceLimits.Builder()
+          .maxQp(64)
+          .maxQpWr(512)
+          .maxSge(4)
+          .maxCq(64)
+          .maxCqe(4096)
+          .maxMr(64)
+          .maxPd(64)
+          .maxSrq(8)
+          .maxSrqWr(64)
+          .maxSrqSge(4)
+          .maxMessageBytes(1 << 20)
+          .maxReadsIn(16)
+          .maxReadsOut(16)
+          .connectPrivateData(64)
+          .acceptPrivateData(64)
+          .rejectPrivateData(64)
+          .build();
 
   private static final DeviceLimits BARE_LIMITS =
       new DeviceLimits(64, 512, 4, 64, 4096, 64, 64, 0, 0, 0, 0, 1 << 20, 16, 16, 64, 64, 64);

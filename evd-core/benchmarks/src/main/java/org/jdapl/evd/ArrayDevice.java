@@ -95,8 +95,24 @@ final class ArrayDevice implements VerbsProvider, Device {
 
   @Override
   public DeviceLimits limits() {
-    return new DeviceLimits(
-        MOST, MOST, 16, MOST, MOST, MOST, MOST, MOST, MOST, 16, 0, 1 << 30, 1, 1, 56, 196, 148);
+    return new DeviceLimits.Builder()
+        .maxQp(MOST)
+        .maxQpWr(MOST)
+        .maxSge(16)
+        .maxCq(MOST)
+        .maxCqe(MOST)
+        .maxMr(MOST)
+        .maxPd(MOST)
+        .maxSrq(MOST)
+        .maxSrqWr(MOST)
+        .maxSrqSge(16)
+        .maxMessageBytes(1 << 30)
+        .maxReadsIn(1)
+        .maxReadsOut(1)
+        .connectPrivateData(56)
+        .acceptPrivateData(196)
+        .rejectPrivateData(148)
+        .build();
   }
 
   @Override

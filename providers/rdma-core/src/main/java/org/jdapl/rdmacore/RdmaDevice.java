@@ -156,24 +156,25 @@ final class RdmaDevice implements Device {
         context.name(),
         "port " + port);
     final boolean iwarp = context.isIwarp();
-    return new DeviceLimits(
-        context.attribute(DeviceAttr.MAX_QP),
-        context.attribute(DeviceAttr.MAX_QP_WR),
-        context.attribute(DeviceAttr.MAX_SGE),
-        context.attribute(DeviceAttr.MAX_CQ),
-        context.attribute(DeviceAttr.MAX_CQE),
-        context.attribute(DeviceAttr.MAX_MR),
-        context.attribute(DeviceAttr.MAX_PD),
-        context.attribute(DeviceAttr.MAX_SRQ),
-        context.attribute(DeviceAttr.MAX_SRQ_WR),
-        context.attribute(DeviceAttr.MAX_SRQ_SGE),
-        context.attribute(DeviceAttr.MAX_MW),
-        Integer.toUnsignedLong(attributes.getInt(Layout.PortAttr.MAX_MSG_SZ)),
-        context.attribute(DeviceAttr.MAX_QP_RD_ATOM),
-        context.attribute(DeviceAttr.MAX_QP_INIT_RD_ATOM),
-        iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA,
-        iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA,
-        iwarp ? Cm.PRIVATE_DATA - IwarpReject.TAG_BYTES : IB_REJECT_DATA);
+    return new DeviceLimits.Builder()
+        .maxQp(context.attribute(DeviceAttr.MAX_QP))
+        .maxQpWr(context.attribute(DeviceAttr.MAX_QP_WR))
+        .maxSge(context.attribute(DeviceAttr.MAX_SGE))
+        .maxCq(context.attribute(DeviceAttr.MAX_CQ))
+        .maxCqe(context.attribute(DeviceAttr.MAX_CQE))
+        .maxMr(context.attribute(DeviceAttr.MAX_MR))
+        .maxPd(context.attribute(DeviceAttr.MAX_PD))
+        .maxSrq(context.attribute(DeviceAttr.MAX_SRQ))
+        .maxSrqWr(context.attribute(DeviceAttr.MAX_SRQ_WR))
+        .maxSrqSge(context.attribute(DeviceAttr.MAX_SRQ_SGE))
+        .maxMw(context.attribute(DeviceAttr.MAX_MW))
+        .maxMessageBytes(Integer.toUnsignedLong(attributes.getInt(Layout.PortAttr.MAX_MSG_SZ)))
+        .maxReadsIn(context.attribute(DeviceAttr.MAX_QP_RD_ATOM))
+        .maxReadsOut(context.attribute(DeviceAttr.MAX_QP_INIT_RD_ATOM))
+        .connectPrivateData(iwarp ? Cm.PRIVATE_DATA : IB_CONNECT_DATA)
+        .acceptPrivateData(iwarp ? Cm.PRIVATE_DATA : IB_ACCEPT_DATA)
+        .rejectPrivateData(iwarp ? Cm.PRIVATE_DATA - IwarpReject.TAG_BYTES : IB_REJECT_DATA)
+        .build();
   }
 
   private static Set<Capability> capabilities(final RdmaContext context) {

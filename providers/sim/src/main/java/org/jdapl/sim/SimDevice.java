@@ -40,9 +40,25 @@ final class SimDevice implements Device {
   static final int MAX_SGE = 32;
 
   static final DeviceLimits LIMITS =
-      new DeviceLimits(
-          1 << 16, 1 << 15, MAX_SGE, 1 << 16, 1 << 20, 1 << 20, 1 << 16, 1 << 16, 1 << 15, MAX_SGE,
-          1 << 19, 1L << 30, 16, 16, 56, 196, 148);
+      new DeviceLimits.Builder()
+          .maxQp(1 << 16)
+          .maxQpWr(1 << 15)
+          .maxSge(MAX_SGE)
+          .maxCq(1 << 16)
+          .maxCqe(1 << 20)
+          .maxMr(1 << 20)
+          .maxPd(1 << 16)
+          .maxSrq(1 << 16)
+          .maxSrqWr(1 << 15)
+          .maxSrqSge(MAX_SGE)
+          .maxMw(1 << 19)
+          .maxMessageBytes(1L << 30)
+          .maxReadsIn(16)
+          .maxReadsOut(16)
+          .connectPrivateData(56)
+          .acceptPrivateData(196)
+          .rejectPrivateData(148)
+          .build();
 
   private static final Set<Capability> CAPABILITIES = Set.of(Capability.values());
   private static final InetAddress ADDRESS = InetAddress.getLoopbackAddress();

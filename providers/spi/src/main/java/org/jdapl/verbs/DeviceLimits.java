@@ -1,7 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * What a device has room for (ibv_device_attr and the connection manager's limits).
+ * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link Builder}
+ * makes one, number by name.
  *
  * @param maxQp queue pairs.
  * @param maxQpWr work requests of one work queue.
@@ -38,4 +39,242 @@ public record DeviceLimits(
     int maxReadsOut,
     int connectPrivateData,
     int acceptPrivateData,
-    int rejectPrivateData) {}
+    int rejectPrivateData) {
+
+  /** Collects the limits; what was not said is 0. */
+  public static final class Builder {
+    private int maxQp;
+    private int maxQpWr;
+    private int maxSge;
+    private int maxCq;
+    private int maxCqe;
+    private int maxMr;
+    private int maxPd;
+    private int maxSrq;
+    private int maxSrqWr;
+    private int maxSrqSge;
+    private int maxMw;
+    private long maxMessageBytes;
+    private int maxReadsIn;
+    private int maxReadsOut;
+    private int connectPrivateData;
+    private int acceptPrivateData;
+    private int rejectPrivateData;
+
+    /** A device that has room for nothing. */
+    public Builder() {}
+
+    /**
+     * Says {@link DeviceLimits#maxQp}.
+     *
+     * @param value queue pairs.
+     * @return this.
+     */
+    public Builder maxQp(final int value) {
+      maxQp = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxQpWr}.
+     *
+     * @param value work requests of one work queue.
+     * @return this.
+     */
+    public Builder maxQpWr(final int value) {
+      maxQpWr = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxSge}.
+     *
+     * @param value scatter-gather elements of one work request.
+     * @return this.
+     */
+    public Builder maxSge(final int value) {
+      maxSge = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxCq}.
+     *
+     * @param value completion queues.
+     * @return this.
+     */
+    public Builder maxCq(final int value) {
+      maxCq = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxCqe}.
+     *
+     * @param value entries of one completion queue.
+     * @return this.
+     */
+    public Builder maxCqe(final int value) {
+      maxCqe = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxMr}.
+     *
+     * @param value memory regions.
+     * @return this.
+     */
+    public Builder maxMr(final int value) {
+      maxMr = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxPd}.
+     *
+     * @param value protection domains.
+     * @return this.
+     */
+    public Builder maxPd(final int value) {
+      maxPd = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxSrq}.
+     *
+     * @param value shared receive queues.
+     * @return this.
+     */
+    public Builder maxSrq(final int value) {
+      maxSrq = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxSrqWr}.
+     *
+     * @param value receives of one shared receive queue.
+     * @return this.
+     */
+    public Builder maxSrqWr(final int value) {
+      maxSrqWr = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxSrqSge}.
+     *
+     * @param value scatter-gather elements of a receive of a shared receive queue.
+     * @return this.
+     */
+    public Builder maxSrqSge(final int value) {
+      maxSrqSge = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxMw}.
+     *
+     * @param value memory windows.
+     * @return this.
+     */
+    public Builder maxMw(final int value) {
+      maxMw = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxMessageBytes}.
+     *
+     * @param value bytes of one message or RDMA transfer.
+     * @return this.
+     */
+    public Builder maxMessageBytes(final long value) {
+      maxMessageBytes = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxReadsIn}.
+     *
+     * @param value RDMA reads a queue pair answers at once.
+     * @return this.
+     */
+    public Builder maxReadsIn(final int value) {
+      maxReadsIn = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#maxReadsOut}.
+     *
+     * @param value RDMA reads a queue pair has in flight.
+     * @return this.
+     */
+    public Builder maxReadsOut(final int value) {
+      maxReadsOut = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#connectPrivateData}.
+     *
+     * @param value bytes of private data a connect carries.
+     * @return this.
+     */
+    public Builder connectPrivateData(final int value) {
+      connectPrivateData = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#acceptPrivateData}.
+     *
+     * @param value bytes of private data an accept carries.
+     * @return this.
+     */
+    public Builder acceptPrivateData(final int value) {
+      acceptPrivateData = value;
+      return this;
+    }
+
+    /**
+     * Says {@link DeviceLimits#rejectPrivateData}.
+     *
+     * @param value bytes of private data a reject carries.
+     * @return this.
+     */
+    public Builder rejectPrivateData(final int value) {
+      rejectPrivateData = value;
+      return this;
+    }
+
+    /**
+     * The limits.
+     *
+     * @return what was said so far.
+     */
+    public DeviceLimits build() {
+      return new DeviceLimits(
+          maxQp,
+          maxQpWr,
+          maxSge,
+          maxCq,
+          maxCqe,
+          maxMr,
+          maxPd,
+          maxSrq,
+          maxSrqWr,
+          maxSrqSge,
+          maxMw,
+          maxMessageBytes,
+          maxReadsIn,
+          maxReadsOut,
+          connectPrivateData,
+          acceptPrivateData,
+          rejectPrivateData);
+    }
+  }
+}

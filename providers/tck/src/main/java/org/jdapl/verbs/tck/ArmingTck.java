@@ -1,6 +1,7 @@
 package org.jdapl.verbs.tck;
 
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.verbs.ArmHint;
 import org.jdapl.verbs.ArmKind;
@@ -10,10 +11,12 @@ import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RearmOutcome;
+import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
+import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -288,6 +291,17 @@ public abstract class ArmingTck extends VerbsTck {
       complete();
       silence();
     }
+    final QueuePair more = side.qp(cq);
+    for (int i = 0; i < 4; i++) {
+      side.postRecv(more, next++);
+    }
+    cq.arm();
+    verb(
+        "modify a queue pair to the error state",
+        () -> {
+          more.modifyToError();
+          return null;
+        });
     drainAll("a lost completion.");
     same(
         0,
@@ -441,5 +455,107 @@ public abstract class ArmingTck extends VerbsTck {
   @Test
   void required_A08_successDoesNotArmByPollAndArm() {
     successIsNotArmed(Form.OF_POLL_AND_ARM);
+  }
+
+  @Test
+  void required_A01_eachQueueTellsOfItsOwnCompletions() {
+    side = first();
+    final Cq sends = side.cq();
+    final Cq receives = side.cq();
+    qp = side.qp(sends, receives, null, Side.WR);
+    did("create a queue pair of two completion queues, modify it to the error state");
+    qp.modifyToError();
+    final String often =
+        "what is flushed goes to the queue of sends, and the handler of that of receives is"
+            + " called, as irdma once did.";
+    for (int round = 1; round <= 4; round++) {
+      needs(sends.armSurely() && receives.armSurely(), "it hints without end");
+      did("flush a request: both queues are armed");
+      side.postSend(qp, side.send(WrOpcode.SEND, round, 0, 8));
+      sends.awaitNotification(round, often);
+      silence();
+      same(round - 1, receives.notifications.get(), "notifications of the receives' queue", often);
+      did("flush a receive");
+      side.postRecv(qp, round);
+      receives.awaitNotification(round, often);
+      sends.awaitPolled(round, "a lost completion.");
+      receives.awaitPolled(round, "a lost completion.");
+    }
+  }
+
+  @Test
+  void required_A06_anErrorOfASendRaisesASolicitedNotification() {
+    open();
+    needs(declared().solicited() == SolicitedSupport.FULL, "it declares " + declared().solicited());
+    for (int i = 0; i < 16 && !declared().isArmedAfter(cq.arm(ArmKind.SOLICITED)); i++) {
+      cq.pollAll();
+    }
+    side.postSend(qp, side.send(WrOpcode.SEND, next++, 0, 8));
+    cq.awaitNotification(
+        1, "errors of receives count only, as on rxe: declare NO_ERRORS, or count them all.");
+    drainAll("a lost completion.");
+  }
+
+  /** The arms of one thread race the completions of another one. */
+  @Test
+  void required_A01_nothingIsLostWhereArmsRaceCompletions() {
+    open();
+    needsThreads();
+    final int count = 3_000;
+    final Semaphore room = new Semaphore(Side.WR - 1);
+    final AtomicBoolean stopped = new AtomicBoolean();
+    final Background producing =
+        inBackground(
+            "complete " + count + " receives, at most " + (Side.WR - 1) + " at once",
+            () -> {
+              final RecvRequest request = side.recv(0, 0, 8);
+              for (int i = 0; i < count && !stopped.get(); i++) {
+                room.acquireUninterruptibly();
+                request.wrId = i;
+                final int errno = qp.postRecv(request);
+                if (errno != 0) {
+                  throw new IllegalStateException("receive " + i + ": errno " + errno);
+                }
+              }
+            });
+    final WorkCompletions batch = new WorkCompletions(Side.WR);
+    int taken = 0;
+    did("poll and arm until all are taken; sleep where the table says so");
+    try {
+      while (taken < count) {
+        batch.clear();
+        final int before = cq.notifications.get();
+        final RearmOutcome outcome = cq.queue.pollAndRearm(batch, Side.WR, ArmKind.NEXT);
+        if (outcome == RearmOutcome.POLL_NEEDED) {
+          while (batch.size() < Side.WR && cq.queue.poll(batch, Side.WR - batch.size()) > 0) {}
+        }
+        for (int i = 0; i < batch.size(); i++) {
+          same((long) taken++, batch.wrId(i), "the next receive", "two threads in one queue.");
+        }
+        room.release(batch.size());
+        final boolean mustSleep =
+            taken < count
+                && (outcome == RearmOutcome.NOT_DONE || outcome == RearmOutcome.COMPLETED);
+        if (mustSleep) {
+          final int soFar = taken;
+          await(
+              () -> cq.notifications.get() > before || producing.failure() != null,
+              "a notification: " + soFar + " are taken, and the queue was empty and armed",
+              () -> "none; and the queue has these, which nobody was told of: " + cq.pollAll(),
+              LOST);
+          rethrow(producing);
+        }
+      }
+    } finally {
+      stopped.set(true);
+      room.release(count);
+    }
+    next = 0;
+  }
+
+  private void rethrow(final Background background) {
+    if (background.failure() != null) {
+      fail("the other thread to go on", background.failure(), "a post that fails beside a poll.");
+    }
   }
 }

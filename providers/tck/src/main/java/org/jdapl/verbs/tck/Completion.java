@@ -12,7 +12,9 @@ record Completion(
     int byteLength,
     int qpNumber,
     boolean hasImmediate,
-    int immediate) {
+    int immediate,
+    boolean hasInvalidated,
+    int invalidatedRkey) {
 
   static Completion of(final WorkCompletions batch, final int index) {
     return new Completion(
@@ -22,7 +24,9 @@ record Completion(
         batch.byteLength(index),
         batch.qpNumber(index),
         batch.hasImmediate(index),
-        batch.immediate(index));
+        batch.immediate(index),
+        batch.hasInvalidated(index),
+        batch.invalidatedRkey(index));
   }
 
   boolean isSuccess() {
@@ -39,6 +43,7 @@ record Completion(
         + " of qp "
         + qpNumber
         + (isSuccess() ? " " + opcode + " " + byteLength + " bytes" : "")
-        + (isSuccess() && hasImmediate ? " imm " + immediate : "");
+        + (isSuccess() && hasImmediate ? " imm " + immediate : "")
+        + (isSuccess() && hasInvalidated ? " ended key " + invalidatedRkey : "");
   }
 }

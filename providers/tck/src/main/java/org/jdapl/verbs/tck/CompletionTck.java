@@ -328,7 +328,12 @@ public abstract class CompletionTck extends VerbsTck {
             && limits.maxMessageBytes() > 0,
         "limits above 0",
         limits,
-        "a limit that the driver leaves out, and 0 was passed on.");
+        "a limit that was not said, or that the driver leaves out, and 0 was passed on.");
+    check(
+        limits.maxSrq() == 0 || (limits.maxSrqWr() > 0 && limits.maxSrqSge() > 0),
+        "maxSrqWr and maxSrqSge above 0, as maxSrq is",
+        limits,
+        "shared receive queues that have room for nothing.");
     final String often = "a limit that is told, and not kept.";
     if (limits.maxCqe() < Integer.MAX_VALUE) {
       refused(
@@ -359,6 +364,11 @@ public abstract class CompletionTck extends VerbsTck {
         "the declaration at a second look",
         "a declaration that is guessed anew from what happened.");
     same(side.device.limits(), side.device.limits(), "the limits at a second look", "as above.");
+    same(
+        side.device.capabilities(),
+        side.device.capabilities(),
+        "the capabilities at a second look",
+        "as above.");
     check(
         declaration(side).armModel() != null
             && declaration(side).hint() != null

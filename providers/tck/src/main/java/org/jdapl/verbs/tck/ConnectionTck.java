@@ -445,4 +445,99 @@ public abstract class ConnectionTck extends VerbsTck {
         "it declares UNKNOWN");
     checkData(passive.side, Link.bytes(Link.data(3)), seen, "data of the request");
   }
+
+  @Test
+  void required_C02_moreThanTheBacklogAreRefused() {
+    open();
+    final int backlog = 2;
+    passive.listen(backlog);
+    for (int i = 1; i <= backlog; i++) {
+      another().connect(passive, active.parameters(NOTHING));
+      passive.request(i);
+    }
+    did("connect once more: " + backlog + " wait for an answer, and the backlog is " + backlog);
+    active.connect(passive, active.parameters(NOTHING));
+    checkFailure("requests that wait are not counted, so that who does not answer runs full.");
+    same(backlog, passive.requests.size(), "requests that were delivered", "as above.");
+    did("reject one of those that wait");
+    passive.requests.get(0).reject(CmHandler.CONSUMER_REJECT, NOTHING);
+    final Link next = another();
+    next.connect(passive, next.parameters(NOTHING));
+    passive.accept(passive.request(backlog + 1), passive.parameters(NOTHING));
+    next.awaitEstablished();
+    passive.awaitEstablished();
+  }
+
+  @Test
+  void required_C05_aRequestOutlivesItsListener() {
+    open();
+    passive.listen(1);
+    active.connect(passive, active.parameters(Link.data(3)));
+    final CmRequest request = passive.request(1);
+    passive.side.close(passive.listener, "the listener, when its request was delivered");
+    final String often = "requests that are refused, or freed, with their listener.";
+    checkData(
+        passive.side, Link.bytes(Link.data(3)), Link.bytes(request.privateData()), "its data");
+    did("accept it");
+    try {
+      passive.accept(request, passive.parameters(NOTHING));
+    } catch (final VerbsException e) {
+      fail("a request that was delivered to be accepted", e, often);
+    }
+    active.awaitEstablished();
+    passive.awaitEstablished();
+  }
+
+  @Test
+  void required_R02_whatIsClosedTwiceOrLateHasNoEffect() {
+    openAndConnect();
+    final String often = "a second free; or an id that is looked up by a number used again.";
+    passive.side.close(passive.listener, "the listener");
+    active.side.close(active.id, "the active id");
+    did("close both again, and disconnect the closed id");
+    try {
+      passive.listener.close();
+      active.id.close();
+      active.id.disconnect();
+    } catch (final VerbsException e) {
+      fail("calls that come too late to have no effect", e, often);
+    }
+    passive.awaitEvent(2, "DISCONNECTED at the passive side", often);
+  }
+
+  @Test
+  void required_C01_aQueuePairMayBeClosedBeforeItsId() {
+    openAndConnect();
+    active.side.close(active.qp, "the active queue pair, before its id");
+    did("disconnect its id");
+    active.id.disconnect();
+    active.side.close(active.id, "the active id");
+    passive.awaitEvent(
+        2, "DISCONNECTED at the passive side", "an id that reaches for its queue pair.");
+  }
+
+  @Test
+  void required_M02_toNotifyOfWhatIsEstablishedHasNoEffect() {
+    openAndConnect();
+    did("notifyEstablished on both sides, which are");
+    active.id.notifyEstablished();
+    passive.id.notifyEstablished();
+    silence();
+    final String often = "an event that is made in any state.";
+    same(1, active.events.size(), "events of the active side: " + active.events, often);
+    same(1, passive.events.size(), "events of the passive side: " + passive.events, often);
+  }
+
+  @Test
+  void required_P05_eventsOfConnectionsComeInsideAwaitToo() {
+    needs(channel() != null, "it declares that it pushes");
+    openAndConnect();
+    active.id.disconnect();
+    active.awaitEvent(2, "DISCONNECTED", "an answer that is not sent.");
+    passive.awaitEvent(2, "DISCONNECTED at the passive side", "an answer that is not sent.");
+    final Set<Thread> own = Set.of(Thread.currentThread());
+    final String often = "a thread of the provider's for the connection manager: declare PUSH.";
+    same(own, active.threads, "threads of the active side's handlers", often);
+    same(own, passive.threads, "threads of the passive side's handlers", often);
+  }
 }

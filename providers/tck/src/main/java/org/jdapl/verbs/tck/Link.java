@@ -2,6 +2,8 @@ package org.jdapl.verbs.tck;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.CmEventType;
@@ -32,6 +34,10 @@ final class Link {
   final QueuePair qp;
   final List<Event> events = new CopyOnWriteArrayList<>();
   final List<CmRequest> requests = new CopyOnWriteArrayList<>();
+
+  /** The threads that its handlers were called on. */
+  final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
   final AtomicInteger deepest = new AtomicInteger();
   CmListener listener;
   CmId id;
@@ -85,6 +91,7 @@ final class Link {
   CmHandler handler() {
     return (of, type, status, data) -> {
       deepest.accumulateAndGet(depth.incrementAndGet(), Math::max);
+      threads.add(Thread.currentThread());
       events.add(new Event(type, status, bytes(data)));
       depth.decrementAndGet();
     };
@@ -92,7 +99,15 @@ final class Link {
 
   Link listen(final int backlog) {
     tck.did("listen");
-    listener = side.own(side.device.listen(0, backlog, requests::add));
+    listener =
+        side.own(
+            side.device.listen(
+                0,
+                backlog,
+                request -> {
+                  threads.add(Thread.currentThread());
+                  requests.add(request);
+                }));
     return this;
   }
 

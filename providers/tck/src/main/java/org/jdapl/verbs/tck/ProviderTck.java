@@ -1,5 +1,6 @@
 package org.jdapl.verbs.tck;
 
+import org.jdapl.verbs.MwType;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -37,6 +38,30 @@ public abstract class ProviderTck extends LocalProviderTck {
 
   @Nested
   class Atomics extends AtomicTck {
+    @Override
+    protected TckBed bed() {
+      return ProviderTck.this.bed();
+    }
+  }
+
+  @Nested
+  class WindowsOfType1 extends WindowTck {
+    WindowsOfType1() {
+      super(MwType.TYPE_1);
+    }
+
+    @Override
+    protected TckBed bed() {
+      return ProviderTck.this.bed();
+    }
+  }
+
+  @Nested
+  class WindowsOfType2 extends WindowTck {
+    WindowsOfType2() {
+      super(MwType.TYPE_2);
+    }
+
     @Override
     protected TckBed bed() {
       return ProviderTck.this.bed();

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.LastWqe;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.SharedReceiveQueue;
@@ -184,5 +185,51 @@ public abstract class SharedReceiveTck extends VerbsTck {
         count(AsyncType.SRQ_LIMIT_REACHED),
         "times of SRQ_LIMIT_REACHED after one arm",
         "a limit that is not disarmed by its event.");
+  }
+
+  @Test
+  void required_P02_aResizeDoesAsDeclared() {
+    connect();
+    final boolean can = side.device.capabilities().contains(Capability.SRQ_RESIZE);
+    for (int i = 0; i < DEPTH; i++) {
+      post(i);
+    }
+    did("resize to " + 4 * DEPTH + ", with " + DEPTH + " receives in it");
+    try {
+      srq.resize(4 * DEPTH);
+    } catch (final VerbsException e) {
+      check(!can, "a resize: it declares SRQ_RESIZE", e, "a flag of the driver's that lies.");
+      needs(false, "it does not declare SRQ_RESIZE");
+    }
+    for (int i = DEPTH; i < 2 * DEPTH; i++) {
+      post(i);
+    }
+    for (int i = 0; i < 2 * DEPTH; i++) {
+      active.side.postSend(active.qp, active.side.send(WrOpcode.SEND, i, 0, 8));
+      active.sends.awaitPolled(i + 1, "a receive that is lost.");
+    }
+    cq.awaitPolled(2 * DEPTH, "receives that are not copied to the new ring.");
+    final Set<Long> ids = new TreeSet<>();
+    cq.polled.forEach(completion -> ids.add(completion.wrId()));
+    same(2 * DEPTH, ids.size(), "different receives", "receives that are copied twice.");
+  }
+
+  @Test
+  void required_R02_aSharedQueueThatIsClosedRefuses() {
+    open();
+    final String often = "a closed object that is still reached.";
+    side.close(srq, "the shared receive queue");
+    did("close it again");
+    srq.close();
+    refusedPost(
+        "post a receive to it",
+        () -> srq.postRecv(side.recv(1, 0, 8)),
+        often,
+        VerbsException.EINVAL);
+    refused(
+        "create a queue pair of it",
+        () -> side.qp(cq, cq, srq, Side.WR),
+        often,
+        VerbsException.EINVAL);
   }
 }
