@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link Builder}
- * makes one, number by name.
+ * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link
+ * Builder} makes one, number by name.
  *
  * @param maxQp queue pairs.
  * @param maxQpWr work requests of one work queue.

@@ -11,7 +11,7 @@ import org.jdapl.dat.ReturnSubtype;
  * The upcalls of an EVD: what is called under which policy, and the turn of a dispatcher that makes
  * the calls.
  */
-final class Upcalls {
+final class EvdUpcalls {
 
   /** How often a turn looks into the empty lane before it ends, if its dispatcher would spin. */
   private static final int LOOKS = 40;
@@ -48,7 +48,7 @@ final class Upcalls {
   /** Of the turn. */
   private final Handout handout = new Handout();
 
-  Upcalls(final EvdImpl evd, final EvdState state, final Lane lane) {
+  EvdUpcalls(final EvdImpl evd, final EvdState state, final Lane lane) {
     this.evd = evd;
     this.state = state;
     this.lane = lane;
