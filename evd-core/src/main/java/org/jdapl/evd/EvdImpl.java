@@ -412,7 +412,7 @@ final class EvdImpl extends ObjectBase implements Evd {
       return; // what else, after its device was lost
     }
     final String what = faults.onProviderFault(call, object, problem, cause);
-    ia.report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
+    ia.asyncErrors().report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
 
   // Consumers that take events themselves.
@@ -580,7 +580,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   private void checkNotAsync() {
-    if (ia.isOwnAsyncEvd(this)) {
+    if (ia.asyncErrors().own() == this) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_EVD_ASYNC,
           name + ".close: the async EVD is closed with its adapter");

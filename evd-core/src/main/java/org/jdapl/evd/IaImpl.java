@@ -45,7 +45,6 @@ import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.StateTable.Machine;
-import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
@@ -102,10 +101,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private final Runnable afterClose;
   private final Runnable afterDevice;
   private final EndpointTable endpoints = new EndpointTable();
-  private final AsyncSlot asyncSlot = new AsyncSlot(this);
-  private final EvdImpl ownAsyncEvd;
-  private final Object asyncLock = new Object();
-  private EvdImpl asyncEvd;
+  private final AsyncErrors asyncErrors;
   private final AtomicLong numbers = new AtomicLong();
   private final LeakDetector leaks;
 
@@ -118,8 +114,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** Also while it is being closed. */
   private final AtomicBoolean lost = new AtomicBoolean();
-
-  private volatile boolean reportsLastWqe;
 
   /** What could not be destroyed, because something that is stuck uses it. */
   private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
@@ -156,13 +150,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     this.leaks = leaks;
     this.afterClose = afterClose;
     this.afterDevice = afterDevice;
-    ownAsyncEvd =
-        new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher);
-    asyncEvd = ownAsyncEvd;
+    asyncErrors =
+        new AsyncErrors(
+            this,
+            new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher));
   }
 
   void open() {
-    device.onAsync(this::onAsync);
+    device.onAsync(asyncErrors::on);
     leaks.watch(this);
   }
 
@@ -534,15 +529,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   }
 
   /** The service point that listens at a connection qualifier, or null. */
-  synchronized SpImpl servicePointAt(final long connQual) {
-    for (final DatObject object : objects) {
-      if (object instanceof SpImpl servicePoint
-          && servicePoint.connQual() == connQual
-          && servicePoint.state() == SpImpl.State.LISTENING) {
-        return servicePoint;
-      }
-    }
-    return null;
+  SpImpl servicePointAt(final long connQual) {
+    return first(
+        SpImpl.class,
+        servicePoint ->
+            servicePoint.connQual() == connQual && servicePoint.state() == SpImpl.State.LISTENING
+                ? servicePoint
+                : null);
   }
 
   @Override
@@ -612,6 +605,17 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
   }
 
+  /** What is asked for of the first open object of a kind that has it; null if none has. */
+  synchronized <T, R> R first(final Class<T> kind, final Function<T, R> of) {
+    for (final DatObject object : objects) {
+      final R found = kind.isInstance(object) ? of.apply(kind.cast(object)) : null;
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
   /** An EVD has a completion queue. */
   void watch(final EvdImpl evd) {
     runtime.watchdog().add(evd);
@@ -625,128 +629,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         : Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
   }
 
-  // Async errors.
-
-  /** Puts an async error into the async EVD; from any thread. */
-  void report(final AsyncSlot slot, final AsyncEvent.Kind kind, final String reason) {
-    final EvdImpl to;
-    final AsyncEventImpl event;
-    synchronized (asyncLock) {
-      to = asyncEvd;
-      event = slot.add(kind, reason, to);
-      if (event != null) {
-        to.enqueue(event);
-      }
-    }
-    if (event != null) {
-      to.signalLane();
-    }
-  }
-
-  /** An EVD is being closed: what it has of async errors is in its lane when this returned. */
-  void leaveAsync(final EvdImpl evd) {
-    synchronized (asyncLock) {
-      if (asyncEvd == evd) {
-        asyncEvd = ownAsyncEvd;
-      }
-    }
-  }
-
   @Override
   public void asyncEvd(final Evd evd) {
     final EvdImpl to =
         evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
-    synchronized (asyncLock) {
-      to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
-      asyncEvd = to; // whoever closes it comes to leaveAsync after this
-    }
-  }
-
-  /** Called by the provider. */
-  private void onAsync(final AsyncType type, final Object element) {
-    switch (type) {
-      case COMM_EST -> {
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          endpoint.connection().onMessage();
-        }
-      }
-      case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
-          endpoint.connection().onBroken();
-        }
-      }
-      case CQ_ERR -> {
-        final EvdImpl evd = evdOf(element);
-        if (evd != null) {
-          report(evd.asyncSlot(), AsyncEvent.Kind.EVD_OVERFLOW, evd.name() + ": " + type);
-        }
-      }
-      case DEVICE_FATAL -> onDeviceLost(type);
-      case PORT_ERR ->
-          report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
-      case QP_LAST_WQE_REACHED -> {
-        reportsLastWqe = true;
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          endpoint.onLastReceiveTaken();
-        }
-      }
-      case SRQ_LIMIT_REACHED -> {
-        final SrqImpl srq = srqOf(element);
-        if (srq != null) {
-          srq.onLowWatermark();
-        }
-      }
-      case SRQ_ERR -> {
-        final SrqImpl srq = srqOf(element);
-        if (srq != null) {
-          report(srq.asyncSlot(), AsyncEvent.Kind.SRQ_BROKEN, srq.name() + ": " + type);
-        }
-      }
-      case PORT_ACTIVE -> {}
-    }
-  }
-
-  private synchronized Incarnation endpointOf(final Object qp) {
-    for (final DatObject object : objects) {
-      if (object instanceof EndpointImpl endpoint) {
-        final Incarnation now = endpoint.now(); // once: a reset may end it meanwhile
-        if (now.qp() == qp) {
-          return now;
-        }
-      }
-    }
-    return null;
-  }
-
-  private synchronized SrqImpl srqOf(final Object queue) {
-    for (final DatObject object : objects) {
-      if (object instanceof SrqImpl srq && srq.queue() == queue) {
-        return srq;
-      }
-    }
-    return null;
-  }
-
-  /** Whether the device ever said that a queue pair took its last receive of a shared queue. */
-  boolean reportsLastWqe() {
-    return reportsLastWqe;
-  }
-
-  private synchronized EvdImpl evdOf(final Object cq) {
-    for (final DatObject object : objects) {
-      if (object instanceof EvdImpl evd) {
-        for (final CqFeed feed : evd.merger().feeds()) {
-          if (feed.cq() == cq) {
-            return evd;
-          }
-        }
-      }
-    }
-    return null;
+    asyncErrors.target(to);
   }
 
   // Closing.
@@ -803,7 +690,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           "{}: the device is lost ({}); its connections and waits end, and the device is closed",
           name,
           why);
-      report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
+      asyncErrors.report(AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
       reaper.execute(
           () ->
               release(
@@ -825,7 +712,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       }
       releasing = true;
       all = new ArrayList<>(objects);
-      all.add(ownAsyncEvd);
+      all.add(asyncErrors.own());
     }
     new DeviceRelease(this, all, bound, isLost, isLost ? this::closeDevice : this::finishClose)
         .start();
@@ -1015,9 +902,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public Evd asyncEvd() {
-    synchronized (asyncLock) {
-      return asyncEvd;
-    }
+    return asyncErrors.target();
   }
 
   @Override
@@ -1032,7 +917,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         }
       }
     }
-    evds.add(ownAsyncEvd.statistics());
+    evds.add(asyncErrors.own().statistics());
     return new IaStatistics(name, open, runtime.dispatcherStatistics(), evds);
   }
 
@@ -1054,13 +939,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return (int) objects.stream().filter(kind::isInstance).count();
   }
 
-  boolean isOwnAsyncEvd(final EvdImpl evd) {
-    return evd == ownAsyncEvd;
-  }
-
   @Override
   IaImpl ia() {
     return this;
+  }
+
+  AsyncErrors asyncErrors() {
+    return asyncErrors;
   }
 
   Device device() {

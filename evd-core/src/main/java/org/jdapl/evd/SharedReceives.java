@@ -66,7 +66,7 @@ final class SharedReceives extends WorkQueue {
     final IaImpl ia = endpoint.ia();
     final Duration bound = endpoint.attributes().bounds().lastReceive();
     final boolean isShortened =
-        !ia.reportsLastWqe() && bound.compareTo(BOUND_WHERE_NEVER_REPORTED) > 0;
+        !ia.asyncErrors().reportsLastWqe() && bound.compareTo(BOUND_WHERE_NEVER_REPORTED) > 0;
     ia.reaper()
         .schedule(
             isShortened ? BOUND_WHERE_NEVER_REPORTED : bound,

@@ -566,10 +566,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
   void onLowWatermark() {
     if (watermark.getAndSet(0) > 0) {
-      ia.report(
-          asyncSlot,
-          AsyncEvent.Kind.SRQ_LOW_WATERMARK,
-          name + ": few receives are left, post more and set the watermark again");
+      ia.asyncErrors()
+          .report(
+              asyncSlot,
+              AsyncEvent.Kind.SRQ_LOW_WATERMARK,
+              name + ": few receives are left, post more and set the watermark again");
     }
   }
 

@@ -114,7 +114,7 @@ final class Mistakes {
             "E06",
             "a request that found its EVD full is not reported",
             "SpImpl.java",
-            "    ia.report(\n        evd.asyncSlot(),\n",
+            "    ia.asyncErrors().report(\n        evd.asyncSlot(),\n",
             "    java.util.Objects.hash(\n        evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
@@ -1284,7 +1284,7 @@ final class Mistakes {
         Mistake.of(
             "T04",
             "the bound stays short where the last receive is reported",
-            "IaImpl.java",
+            "AsyncErrors.java",
             "        reportsLastWqe = true;\n",
             ""),
         Mistake.of(
