@@ -629,7 +629,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   public void resize(final int to) {
     checkOpen("resize");
-    ia.checkLength(to, name + ".resize");
+    ia.limits().checkLength(to, name + ".resize");
     room.resize(to);
   }
 

@@ -2,7 +2,6 @@ package org.jdapl.evd;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -17,13 +16,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.AsyncEvent;
-import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.CommonServicePoint;
-import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
@@ -43,12 +39,8 @@ import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
-import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.StateTable.Machine;
-import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
-import org.jdapl.verbs.DeviceLimits;
-import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
@@ -96,7 +88,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private final Jdapl runtime;
   private final Device device;
-  private final Set<Capability> capabilities;
+  private final IaLimits limits;
   private final Reaper reaper;
   private final Runnable afterClose;
   private final Runnable afterDevice;
@@ -145,7 +137,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
-    capabilities = device.capabilities();
+    limits = new IaLimits(this, device);
     reaper = runtime.reaper();
     this.leaks = leaks;
     this.afterClose = afterClose;
@@ -165,7 +157,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
-    checkLength(length, name + ".createEvd");
+    limits.checkLength(length, name + ".createEvd");
     if (streams == null) {
       throw Misuse.argument(2, name + ".createEvd: the streams are null");
     }
@@ -186,19 +178,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private EvdImpl newEvd(final int length, final int flags) {
     runtime.reserveEvd(name);
     return new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
-  }
-
-  /** Checks the length of an EVD. */
-  void checkLength(final int length, final String call) {
-    if (length < 1) {
-      throw Misuse.argument(1, call + ": length " + length + " is below 1");
-    }
-    final int most = maxEvdLength();
-    if (length > most) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEVD,
-          call + ": length " + length + " is more than the " + most + " that may be");
-    }
   }
 
   @Override
@@ -249,42 +228,9 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionZone pz, final int maxReceives, final int maxIov) {
-    if (maxReceives < 1) {
-      throw Misuse.argument(2, name + ".createSrq: " + maxReceives + " receives; at least 1");
-    }
-    if (maxIov < 1) {
-      throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
-    }
-    final DeviceLimits limits = device.limits();
-    final int most = maxSrqReceives();
-    if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_SRQ,
-          name
-              + ".createSrq: "
-              + maxReceives
-              + " receives of "
-              + maxIov
-              + " segments are more than the "
-              + most
-              + " of "
-              + limits.maxSrqSge()
-              + " that may be");
-    }
+    limits.checkSrq(maxReceives, maxIov, name + ".createSrq");
     return create(
         name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
-  }
-
-  /** Checks the number of receives of a shared receive queue that is to be resized. */
-  void checkSrqReceives(final int receives, final int argument, final String call) {
-    if (receives < 1) {
-      throw Misuse.argument(argument, call + ": " + receives + " receives; at least 1");
-    }
-    if (receives > maxSrqReceives()) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_SRQ,
-          call + ": " + receives + " receives are more than " + maxSrqReceives());
-    }
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -347,7 +293,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     if (srq != null) {
       checkSrq(srq, zone, call);
     }
-    check(parameters.attributes(), argument, call);
+    limits.check(parameters.attributes(), argument, call);
     if (parameters.receiveEvd() == null
         && (srq != null || parameters.attributes().maxReceiveDtos() > 0)) {
       throw Misuse.handle(
@@ -390,55 +336,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return Misuse.handle(
         ReturnSubtype.INVALID_HANDLE_SRQ,
         call + ": " + srq + " is not a shared receive queue of this adapter");
-  }
-
-  private void check(final EndpointAttributes attributes, final int argument, final String call) {
-    if (attributes == null
-        || attributes.maxReceiveDtos() < 0
-        || attributes.maxRequestDtos() < 0
-        || attributes.maxReceiveIov() < 1
-        || attributes.maxRequestIov() < 1
-        || attributes.rdmaReadsIn() < 0
-        || attributes.rdmaReadsOut() < 0
-        || isNoRetryCount(attributes.retryCount())
-        || isNoRetryCount(attributes.rnrRetryCount())
-        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0
-        || !arePositive(attributes.bounds())) {
-      throw Misuse.argument(
-          argument,
-          call
-              + ": "
-              + attributes
-              + "; it takes at least 0 receives, requests and reads, of at least 1 segment, 0..7"
-              + " retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
-    }
-    final int most = maxDtos();
-    final int sge = device.limits().maxSge();
-    if (attributes.maxReceiveDtos() > most
-        || attributes.maxRequestDtos() > most
-        || attributes.maxReceiveIov() > sge
-        || attributes.maxRequestIov() > sge) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEP,
-          call
-              + ": "
-              + attributes
-              + "; the provider has room for "
-              + most
-              + " receives and requests of "
-              + sge
-              + " segments");
-    }
-  }
-
-  private static boolean arePositive(final Bounds bounds) {
-    return bounds != null
-        && Stream.of(bounds.accept(), bounds.disconnect(), bounds.order(), bounds.lastReceive())
-            .allMatch(bound -> bound != null && !bound.isZero() && !bound.isNegative());
-  }
-
-  private static boolean isNoRetryCount(final int count) {
-    return count < 0 || count > 7;
   }
 
   private EvdImpl evd(
@@ -820,79 +717,12 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public AdapterAttributes attributes() {
-    final DeviceLimits limits = device.limits();
-    return new AdapterAttributes(
-        name,
-        address(),
-        limits.maxQp(),
-        maxDtos(),
-        limits.maxSge(),
-        limits.maxReadsIn(),
-        limits.maxReadsOut(),
-        runtime.capacity(),
-        maxEvdLength(),
-        limits.maxMr(),
-        limits.maxMw(),
-        limits.maxPd(),
-        limits.maxMessageBytes(),
-        limits.maxSrq(),
-        maxSrqReceives(),
-        limits.maxSrq() == 0 ? 0 : limits.maxSrqSge(),
-        limits.connectPrivateData(),
-        limits.acceptPrivateData(),
-        limits.rejectPrivateData());
-  }
-
-  private int maxDtos() {
-    return device.limits().maxQpWr() - WorkQueue.MARKERS;
-  }
-
-  private int maxEvdLength() {
-    return Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
-  }
-
-  private int maxSrqReceives() {
-    final DeviceLimits limits = device.limits();
-    return limits.maxSrq() == 0 ? 0 : Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    return limits.attributes();
   }
 
   @Override
   public ProviderAttributes providerAttributes() {
-    return new ProviderAttributes(
-        runtime.providerName(),
-        true,
-        ProviderAttributes.EpCreator.NEVER,
-        CompletionFlags.SUPPRESS
-            | CompletionFlags.SOLICITED_WAIT
-            | CompletionFlags.UNSIGNALLED
-            | CompletionFlags.BARRIER_FENCE,
-        UpcallPolicy.MANY,
-        true,
-        device.limits().maxSrq() > 0,
-        true,
-        false,
-        showsExactPrivateData(),
-        capabilities.contains(Capability.ATOMICS),
-        capabilities.contains(Capability.RDMA_WRITE_WITH_IMM));
-  }
-
-  private boolean showsExactPrivateData() {
-    return device.declaration().privateData() == PrivateDataLength.EXACT;
-  }
-
-  /** Refuses what the device cannot do. */
-  void checkCapability(final Capability needed, final String object, final Object what) {
-    if (!capabilities.contains(needed)) {
-      throw new DatException(
-          ReturnType.MODEL_NOT_SUPPORTED,
-          ReturnSubtype.NO_SUBTYPE,
-          object + ": " + what + ": " + device.name() + " has no " + needed);
-    }
-  }
-
-  /** Whether private data that the device shows is as long as what the peer gave. */
-  boolean isExact(final ByteBuffer privateData) {
-    return !privateData.hasRemaining() || showsExactPrivateData();
+    return limits.providerAttributes();
   }
 
   @Override
@@ -942,6 +772,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   IaImpl ia() {
     return this;
+  }
+
+  /** What its device can do. */
+  IaLimits limits() {
+    return limits;
   }
 
   AsyncErrors asyncErrors() {

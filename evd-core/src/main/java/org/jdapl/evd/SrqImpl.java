@@ -427,10 +427,10 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   @Override
   public void resize(final int receives) {
-    ia.checkSrqReceives(receives, 1, name + ".resize");
+    ia.limits().checkSrqReceives(receives, 1, name + ".resize");
     beginResize();
     try {
-      ia.checkCapability(Capability.SRQ_RESIZE, name, "resize");
+      ia.limits().checkCapability(Capability.SRQ_RESIZE, name, "resize");
       if (receives > maxReceives) {
         grow(receives);
       } else {

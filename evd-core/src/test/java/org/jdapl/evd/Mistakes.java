@@ -1016,7 +1016,7 @@ final class Mistakes {
         Mistake.of(
             "C03",
             "a length that is not known is said to be exact",
-            "IaImpl.java",
+            "IaLimits.java",
             "    return !privateData.hasRemaining() || showsExactPrivateData();",
             "    return true;"),
         Mistake.of(
@@ -1093,7 +1093,7 @@ final class Mistakes {
         Mistake.of(
             "D01",
             "what the device cannot do is posted all the same",
-            "IaImpl.java",
+            "IaLimits.java",
             "if (!capabilities.contains(needed)) {",
             "if (needed == null) {"),
         Mistake.of(
