@@ -6,11 +6,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -84,7 +82,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
   private static final Duration RETRY = Duration.ofMillis(1);
-  private static final Duration CLOSE_RETRY = Duration.ofMillis(100);
 
   private final Jdapl runtime;
   private final Device device;
@@ -94,6 +91,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private final Runnable afterDevice;
   private final EndpointTable endpoints = new EndpointTable();
   private final AsyncErrors asyncErrors;
+  private final DeviceClose deviceClose;
   private final AtomicLong numbers = new AtomicLong();
   private final LeakDetector leaks;
 
@@ -106,13 +104,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** Also while it is being closed. */
   private final AtomicBoolean lost = new AtomicBoolean();
-
-  /** What could not be destroyed, because something that is stuck uses it. */
-  private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
-
-  private final AtomicBoolean closingDevice = new AtomicBoolean();
-  private volatile boolean deviceReleased;
-  private volatile boolean deviceCloseFailed;
 
   /** Of the close and the release of the device, how many are to come. */
   private final AtomicInteger endsToCome = new AtomicInteger(2);
@@ -139,6 +130,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     this.device = device;
     limits = new IaLimits(this, device);
     reaper = runtime.reaper();
+    deviceClose = new DeviceClose(this, device, this::countEnd);
     this.leaks = leaks;
     this.afterClose = afterClose;
     this.afterDevice = afterDevice;
@@ -611,12 +603,12 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       all = new ArrayList<>(objects);
       all.add(asyncErrors.own());
     }
-    new DeviceRelease(this, all, bound, isLost, isLost ? this::closeDevice : this::finishClose)
+    new DeviceRelease(this, all, bound, isLost, isLost ? deviceClose::run : this::finishClose)
         .start();
   }
 
   private void finishClose() {
-    closeDevice();
+    deviceClose.run();
     endClose();
   }
 
@@ -629,7 +621,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       }
       if (!stuck.isEmpty()) {
         LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, stuck);
-      } else if (!deviceReleased) {
+      } else if (!deviceClose.isDone()) {
         LOGGER.error("{}: closed, and its device is not yet", name);
       }
       runtime.releaseEvd();
@@ -647,47 +639,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** What something stuck uses is destroyed when that has returned, before the device is closed. */
   void destroyLater(final Runnable destroy) {
-    left.add(destroy);
-  }
-
-  /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
-  private void closeDevice() {
-    if (!closingDevice.compareAndSet(false, true)) {
-      return; // a call that did not return yet
-    }
-    if (!deviceReleased) {
-      deviceReleased = tryCloseDevice();
-      if (deviceReleased) {
-        countEnd();
-      } else {
-        reaper.schedule(CLOSE_RETRY, () -> reaper.execute(this::closeDevice));
-      }
-    }
-    closingDevice.set(false);
-  }
-
-  /** False if the provider says that something still uses it. */
-  private boolean tryCloseDevice() {
-    left.removeIf(IaImpl::succeeds);
-    try {
-      device.close();
-      return true;
-    } catch (final RuntimeException | Error e) {
-      if (!deviceCloseFailed) {
-        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
-      }
-      deviceCloseFailed = true;
-      return !(e instanceof VerbsException failure) || failure.errno() != VerbsException.EBUSY;
-    }
-  }
-
-  private static boolean succeeds(final Runnable destroy) {
-    try {
-      destroy.run();
-      return true;
-    } catch (final RuntimeException | Error e) {
-      return false; // it was reported when it failed first
-    }
+    deviceClose.after(destroy);
   }
 
   /** Waits, unless this thread is the framework's: then what was begun ends by itself. */

@@ -114,8 +114,8 @@ final class Mistakes {
             "E06",
             "a request that found its EVD full is not reported",
             "SpImpl.java",
-            "    ia.asyncErrors().report(\n        evd.asyncSlot(),\n",
-            "    java.util.Objects.hash(\n        evd.asyncSlot(),\n"),
+            "    ia.asyncErrors()\n        .report(\n            evd.asyncSlot(),\n",
+            "    java.util.Objects.hash(\n            evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
@@ -958,7 +958,7 @@ final class Mistakes {
             "T12",
             "a device that is lost stays open",
             "IaImpl.java",
-            "isLost ? this::closeDevice : this::finishClose",
+            "isLost ? deviceClose::run : this::finishClose",
             "isLost ? () -> {} : this::finishClose"),
         Mistake.of(
             "T12",

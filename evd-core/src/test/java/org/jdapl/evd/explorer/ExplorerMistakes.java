@@ -113,7 +113,7 @@ final class ExplorerMistakes {
             "T12",
             "the removal of a device leaves it open",
             "IaImpl.java",
-            "isLost ? this::closeDevice : this::finishClose)",
+            "isLost ? deviceClose::run : this::finishClose)",
             "isLost ? () -> {} : this::finishClose)"),
         Mistake.of(
             "D01",
