@@ -82,7 +82,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
   // Posters, under the guard.
-  private final Guard guard = new Guard();
+  private final PostGuard guard = new PostGuard();
   private Slot free;
   private final Segments single = new Segments(1);
   private final RecvRequest request;

@@ -1123,7 +1123,7 @@ final class Mistakes {
         Mistake.of(
             "D04",
             "threads post at once",
-            "Guard.java",
+            "PostGuard.java",
             "    while (!tryLock()) {",
             "    while (!tryLock() && spins < 0) {"),
         Mistake.of(
