@@ -410,10 +410,10 @@ public interface Endpoint extends DatObject {
    * seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
-   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is being reset or
-   *     modified; INVALID_HANDLE if closed; else as the methods that create an endpoint: nothing
-   *     was changed; or, if the device or an EVD had no room for another queue pair, the endpoint
-   *     is DISCONNECTED, to be reset.
+   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
+   *     being reset or modified; INVALID_HANDLE if closed; else as the methods that create an
+   *     endpoint: nothing was changed; or, if the device or an EVD had no room for another queue
+   *     pair, the endpoint is DISCONNECTED, to be reset.
    */
   void modify(EndpointParameters parameters);
 
@@ -423,10 +423,10 @@ public interface Endpoint extends DatObject {
    * nothing in UNCONNECTED, receives stay posted. Waits for at most five seconds; inside an upcall
    * it does not wait, see {@link #resetAsync}.
    *
-   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is being reset;
-   *     INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could not begin
-   *     anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a call of
-   *     the provider is stuck: the reset goes on when that returns.
+   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
+   *     being reset; INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could
+   *     not begin anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a
+   *     call of the provider is stuck: the reset goes on when that returns.
    */
   void reset();
 

@@ -280,7 +280,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.limits().checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
+    ia.limits()
+        .checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
     return request(
         DtoOperation.RDMA_WRITE_IMMED,
         false,

@@ -554,7 +554,7 @@ final class Mistakes {
                 "owner")
             .with(
                 "EndpointDrain.java",
-                "      evd.merger().sweep(endpoint);",
+                "      evd.merger().sweep(incarnation);",
                 "      evd.merger().collect();"));
   }
 
@@ -700,15 +700,15 @@ final class Mistakes {
             "T01",
             "the queue pair is destroyed before it was drained",
             "EndpointDrain.java",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+            "          && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {\n"
                 + "        return;",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+            "          && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {\n"
                 + "        abandoned = true;"),
         Mistake.of(
             "T01",
             "nobody says that a close is over its bound",
             "EndpointDrain.java",
-            "      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
+            "      incarnation.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
             ""),
         Mistake.of(
             "E02",
@@ -818,7 +818,7 @@ final class Mistakes {
             "T08",
             "a close that is complete in an upcall destroys its id there",
             "EndpointDrain.java",
-            "      endpoint.ia().reaper().execute(this::account);",
+            "      incarnation.ia().reaper().execute(this::account);",
             "      account();"),
         Mistake.of(
             "T09",
@@ -830,13 +830,13 @@ final class Mistakes {
             "T09",
             "the id is destroyed before its queue pair",
             "EndpointDrain.java",
-            "    destroy(endpoint.qp()::close);\n    destroy(connection::release);\n",
-            "    destroy(connection::release);\n    destroy(endpoint.qp()::close);\n"),
+            "    destroy(incarnation.qp()::close);\n    destroy(connection::release);\n",
+            "    destroy(connection::release);\n    destroy(incarnation.qp()::close);\n"),
         Mistake.of(
             "T10",
             "a queue pair that could not be destroyed is forgotten",
             "EndpointDrain.java",
-            "      endpoint.ia().destroyLater(close);\n",
+            "      incarnation.ia().destroyLater(close);\n",
             ""),
         Mistake.of(
             "T10",
@@ -1036,7 +1036,7 @@ final class Mistakes {
             "C05",
             "the bounds of an endpoint are not asked for",
             "Connection.java",
-            "    return endpoint.attributes().bounds();",
+            "    return incarnation.attributes().bounds();",
             "    return Bounds.defaults();"),
         Mistake.of(
             "C05",
@@ -1249,7 +1249,7 @@ final class Mistakes {
             "M03",
             "the last shared receives are left in the completion queue",
             "SharedReceives.java",
-            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "polled || evd.merger().pass(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T02",
@@ -1267,14 +1267,14 @@ final class Mistakes {
             "T04",
             "completions behind the last-receive event are not polled",
             "SharedReceives.java",
-            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "polled || evd.merger().pass(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T04",
             "a device that never reports the last receive is waited for",
             "SharedReceives.java",
-            "    if (waiting && endpoint",
-            "    if (lastTaken && endpoint"),
+            "    if (waiting && incarnation",
+            "    if (lastTaken && incarnation"),
         Mistake.of(
             "T04",
             "the last receive is waited for without a bound",
@@ -1310,11 +1310,11 @@ final class Mistakes {
             "T06",
             "the number of a queue pair is forgotten before its completion queue was looked at",
             "EndpointDrain.java",
-            "    if (endpoint.srq() == null) {",
-            "    if (endpoint.srq() != null) {\n"
-                + "      endpoint.srq().removeNumber(endpoint);\n"
+            "    if (incarnation.srq() == null) {",
+            "    if (incarnation.srq() != null) {\n"
+                + "      incarnation.srq().removeNumber(incarnation);\n"
                 + "    }\n"
-                + "    if (endpoint.srq() == null) {"),
+                + "    if (incarnation.srq() == null) {"),
         Mistake.of(
             "T13",
             "the low watermark is told of twice",
