@@ -29,7 +29,7 @@ public interface Cno extends DatObject {
    *     set, no trigger was used up. ABORT if it was closed meanwhile, or the adapter's device is
    *     lost and there is no trigger.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2); INVALID_STATE inside a
-   *     handler of an event, where nothing waits; INVALID_HANDLE (CNO) if closed.
+   *     handler of an event, where nothing waits; INVALID_HANDLE (INVALID_HANDLE_CNO) if closed.
    */
   Outcome await(NotifyHandler to, Duration timeout);
 
@@ -43,7 +43,7 @@ public interface Cno extends DatObject {
   /**
    * Closes it (dat_cno_free); threads that wait get ABORT.
    *
-   * @throws DatException INVALID_STATE (CNO_IN_USE) while EVDs use it.
+   * @throws DatException INVALID_STATE (INVALID_STATE_CNO_IN_USE) while EVDs use it.
    */
   @Override
   void close();

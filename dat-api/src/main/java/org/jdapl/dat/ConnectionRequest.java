@@ -46,8 +46,9 @@ public interface ConnectionRequest extends DatObject {
    *     reserved service point. It becomes COMPLETION_PENDING.
    * @param privateData what to tell the peer, from position to limit; null for nothing. Copied.
    * @throws DatException INVALID_STATE if the request was answered (NO_SUBTYPE) or the endpoint is
-   *     not UNCONNECTED; INVALID_HANDLE (EP) if the endpoint is closed or of another adapter;
-   *     INVALID_PARAMETER (INVALID_ARG2) if the private data is longer than the provider carries.
+   *     not UNCONNECTED; INVALID_HANDLE (INVALID_HANDLE_EP) if the endpoint is closed or of another
+   *     adapter; INVALID_PARAMETER (INVALID_ARG2) if the private data is longer than the provider
+   *     carries.
    */
   void accept(Endpoint endpoint, ByteBuffer privateData);
 

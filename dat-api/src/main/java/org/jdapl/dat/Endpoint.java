@@ -430,10 +430,10 @@ public interface Endpoint extends DatObject {
    * most five seconds, but not inside an upcall: there the endpoint takes nothing until it is done.
    *
    * @param parameters what it is to be made of: {@link #parameters} with changes.
-   * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset or
-   *     modified; INVALID_HANDLE if closed; else as the methods that create an endpoint: nothing
-   *     was changed; or, if the device or an EVD had no room for another queue pair, the endpoint
-   *     is DISCONNECTED, to be reset.
+   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
+   *     being reset or modified; INVALID_HANDLE if closed; else as the methods that create an
+   *     endpoint: nothing was changed; or, if the device or an EVD had no room for another queue
+   *     pair, the endpoint is DISCONNECTED, to be reset.
    */
   void modify(EndpointParameters parameters);
 
@@ -443,16 +443,16 @@ public interface Endpoint extends DatObject {
    * nothing in UNCONNECTED, receives stay posted. Waits for at most five seconds; inside an upcall
    * it does not wait, see {@link #resetAsync}.
    *
-   * @throws DatException INVALID_STATE with the state, or (EP_NOTREADY) if it is being reset;
-   *     INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could not begin
-   *     anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a call of
-   *     the provider is stuck: the reset goes on when that returns.
+   * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
+   *     being reset; INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could
+   *     not begin anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a
+   *     call of the provider is stuck: the reset goes on when that returns.
    */
   void reset();
 
   /**
    * Resets the endpoint as {@link #reset} does; never waits. It is DISCONNECTED until done, and
-   * takes nothing: calls are INVALID_STATE (EP_NOTREADY).
+   * takes nothing: calls are INVALID_STATE (INVALID_STATE_EP_NOTREADY).
    *
    * @param bound how long draining may take; what did not complete then is UNKNOWN in the report.
    * @return completes when the endpoint is UNCONNECTED, with an entry for each accepted post that

@@ -60,8 +60,8 @@ public interface Evd extends DatObject {
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the length is below 1;
    *     INSUFFICIENT_RESOURCES (RESOURCE_TEVD) if it is more than the provider allows;
    *     INVALID_STATE if more events wait, or more completions are reserved for endpoints,
-   *     (EVD_WAITER) while a thread waits in {@link #await}; INVALID_HANDLE if closed. Nothing was
-   *     changed then.
+   *     (INVALID_STATE_EVD_WAITER) while a thread waits in {@link #await}; INVALID_HANDLE if
+   *     closed. Nothing was changed then.
    */
   void resize(int length);
 
@@ -79,8 +79,9 @@ public interface Evd extends DatObject {
    * @param to gets the event; null is not allowed. What it throws is thrown on, the event is
    *     consumed.
    * @return SUCCESS, or QUEUE_EMPTY if there was none.
-   * @throws DatException INVALID_STATE (EVD_ENABLED) while an upcall may start or is running,
-   *     except inside that upcall, (EVD_WAITER) while a thread waits; INVALID_HANDLE if closed.
+   * @throws DatException INVALID_STATE (INVALID_STATE_EVD_ENABLED) while an upcall may start or is
+   *     running, except inside that upcall, (INVALID_STATE_EVD_WAITER) while a thread waits;
+   *     INVALID_HANDLE if closed.
    */
   Outcome dequeue(EventHandler to);
 
@@ -117,12 +118,13 @@ public interface Evd extends DatObject {
    *     may be used on. ABORT if the EVD was closed meanwhile: what it held is in the report of the
    *     close; or if the adapter's device is lost: dequeue what is there, nothing more comes.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1, INVALID_ARG2, INVALID_ARG3);
-   *     INVALID_STATE (EVD_WAITER) while another thread waits, (EVD_ENABLED) while an upcall may
-   *     start or is running, (EVD_CONFIG_SOLICITED) if the threshold is above 1 and its receives
-   *     were asked to tell only if solicited (see {@link EndpointAttributes#withReceiveFlags}),
-   *     (EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called meanwhile, (NO_SUBTYPE)
-   *     inside a handler, where nothing waits: use {@link #dequeue} there; INVALID_HANDLE if
-   *     closed.
+   *     INVALID_STATE (INVALID_STATE_EVD_WAITER) while another thread waits,
+   *     (INVALID_STATE_EVD_ENABLED) while an upcall may start or is running,
+   *     (INVALID_STATE_EVD_CONFIG_SOLICITED) if the threshold is above 1 and its receives were
+   *     asked to tell only if solicited (see {@link EndpointAttributes#withReceiveFlags}),
+   *     (INVALID_STATE_EVD_UNWAITABLE) after {@link #setUnwaitable}, also if it is called
+   *     meanwhile, (NO_SUBTYPE) inside a handler, where nothing waits: use {@link #dequeue} there;
+   *     INVALID_HANDLE if closed.
    */
   Outcome await(EventHandler to, int threshold, Duration timeout);
 
@@ -135,9 +137,9 @@ public interface Evd extends DatObject {
   int remaining();
 
   /**
-   * Allows no thread to wait from now on; one that waits gets INVALID_STATE (EVD_UNWAITABLE)
-   * (dat_evd_set_unwaitable). Nothing is lost, and all else works on: a way to have a thread come
-   * out of {@link #await}.
+   * Allows no thread to wait from now on; one that waits gets INVALID_STATE
+   * (INVALID_STATE_EVD_UNWAITABLE) (dat_evd_set_unwaitable). Nothing is lost, and all else works
+   * on: a way to have a thread come out of {@link #await}.
    *
    * @throws DatException INVALID_HANDLE if closed.
    */
@@ -170,8 +172,8 @@ public interface Evd extends DatObject {
    * trigger the old one.
    *
    * @param cno of the same adapter; null for none.
-   * @throws DatException INVALID_HANDLE (CNO) if the CNO is closed or of another adapter;
-   *     INVALID_HANDLE if the EVD is closed.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_CNO) if the CNO is closed or of another
+   *     adapter; INVALID_HANDLE if the EVD is closed.
    */
   void cno(Cno cno);
 
@@ -206,8 +208,8 @@ public interface Evd extends DatObject {
    * @param concurrency how many upcalls may run at once.
    * @param when what to do about events that are there already.
    * @throws DatException INVALID_STATE while a {@link #teardown} waits, except inside the upcall it
-   *     waits for, where the call has no effect; INVALID_STATE (EVD_WAITER) while a thread waits in
-   *     {@link #await}; INVALID_HANDLE if closed.
+   *     waits for, where the call has no effect; INVALID_STATE (INVALID_STATE_EVD_WAITER) while a
+   *     thread waits in {@link #await}; INVALID_HANDLE if closed.
    */
   void upcall(EventHandler handler, Concurrency concurrency, Invoke when);
 
@@ -273,8 +275,9 @@ public interface Evd extends DatObject {
    * seconds until none is running, drops what is queued. An upcall that is stuck is logged and left
    * behind. Inside an upcall it does not wait; see {@link #closeAsync}.
    *
-   * @throws DatException INVALID_STATE (EVD_IN_USE) while endpoints or service points use it,
-   *     (EVD_ASYNC) if it is the adapter's own async EVD; ABORT if interrupted while waiting.
+   * @throws DatException INVALID_STATE (INVALID_STATE_EVD_IN_USE) while endpoints or service points
+   *     use it, (INVALID_STATE_EVD_ASYNC) if it is the adapter's own async EVD; ABORT if
+   *     interrupted while waiting.
    */
   @Override
   void close();
@@ -287,8 +290,8 @@ public interface Evd extends DatObject {
    * @return completes when no upcall is running and none will start, with the events that were
    *     dropped.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative;
-   *     INVALID_STATE (EVD_IN_USE) while endpoints or service points use it, (EVD_ASYNC) if it is
-   *     the adapter's own async EVD.
+   *     INVALID_STATE (INVALID_STATE_EVD_IN_USE) while endpoints or service points use it,
+   *     (INVALID_STATE_EVD_ASYNC) if it is the adapter's own async EVD.
    */
   CompletionStage<DrainReport> closeAsync(Duration bound);
 }

@@ -51,8 +51,8 @@ public interface InterfaceAdapter extends DatObject {
    * takes everything. When that EVD is closed they go to the adapter's own again.
    *
    * @param evd gets async errors from now on; must take ASYNC.
-   * @throws DatException INVALID_HANDLE (EVD_ASYNC) if the EVD is closed, of another adapter, or
-   *     does not take the stream.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_EVD_ASYNC) if the EVD is closed, of another
+   *     adapter, or does not take the stream.
    */
   void asyncEvd(Evd evd);
 
@@ -101,14 +101,16 @@ public interface InterfaceAdapter extends DatObject {
    * @param connectEvd gets what happens to the connection; must take CONNECTION.
    * @param attributes its sizes.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException INVALID_HANDLE (PZ, EVD_RECV, EVD_REQUEST, EVD_CONN) if one of them is
-   *     closed, belongs to another adapter, or does not take the stream; INSUFFICIENT_RESOURCES
-   *     (RESOURCE_TEVD) if an EVD has no room for its requests, nothing was changed;
-   *     INSUFFICIENT_RESOURCES (RESOURCE_TEP) if the provider has no room; INVALID_STATE
-   *     (EVD_CONFIG_SOLICITED) if an EVD is for solicited receives and would get other events,
-   *     (EVD_CONFIG_NOTIFY) if it cannot be for solicited receives, see {@link
-   *     EndpointAttributes#withReceiveFlags}, (EVD_WAITER) if it is to be from now on, and a thread
-   *     waits there; INVALID_PARAMETER (INVALID_ARG5) if a size or flag is not legal.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_PZ, INVALID_HANDLE_EVD_RECV,
+   *     INVALID_HANDLE_EVD_REQUEST, INVALID_HANDLE_EVD_CONN) if one of them is closed, belongs to
+   *     another adapter, or does not take the stream; INSUFFICIENT_RESOURCES (RESOURCE_TEVD) if an
+   *     EVD has no room for its requests, nothing was changed; INSUFFICIENT_RESOURCES
+   *     (RESOURCE_TEP) if the provider has no room; INVALID_STATE
+   *     (INVALID_STATE_EVD_CONFIG_SOLICITED) if an EVD is for solicited receives and would get
+   *     other events, (INVALID_STATE_EVD_CONFIG_NOTIFY) if it cannot be for solicited receives, see
+   *     {@link EndpointAttributes#withReceiveFlags}, (INVALID_STATE_EVD_WAITER) if it is to be from
+   *     now on, and a thread waits there; INVALID_PARAMETER (INVALID_ARG5) if a size or flag is not
+   *     legal.
    */
   Endpoint createEndpoint(
       ProtectionZone pz,
@@ -130,8 +132,8 @@ public interface InterfaceAdapter extends DatObject {
    * @param srq where its receives are posted.
    * @param attributes its sizes; those of receives are the queue's.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException as the other one; INVALID_HANDLE (SRQ) if the queue is closed or of
-   *     another adapter, (PZ) if it is of another zone.
+   * @throws DatException as the other one; INVALID_HANDLE (INVALID_HANDLE_SRQ) if the queue is
+   *     closed or of another adapter, (INVALID_HANDLE_PZ) if it is of another zone.
    */
   Endpoint createEndpoint(
       ProtectionZone pz,
@@ -150,8 +152,8 @@ public interface InterfaceAdapter extends DatObject {
    * @return the queue.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG2, INVALID_ARG3) if a size is below 1;
    *     INSUFFICIENT_RESOURCES (RESOURCE_SRQ) if it is more than the provider has room for;
-   *     MODEL_NOT_SUPPORTED if the device has no shared receive queues; INVALID_HANDLE (PZ) if the
-   *     zone is closed or of another adapter.
+   *     MODEL_NOT_SUPPORTED if the device has no shared receive queues; INVALID_HANDLE
+   *     (INVALID_HANDLE_PZ) if the zone is closed or of another adapter.
    */
   SharedReceiveQueue createSrq(ProtectionZone pz, int maxReceives, int maxIov);
 
@@ -175,8 +177,8 @@ public interface InterfaceAdapter extends DatObject {
    *     refused.
    * @return the service point.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the qualifier is none of these;
-   *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (EVD_CR) if the EVD is closed,
-   *     of another adapter, or does not take the stream.
+   *     CONN_QUAL_IN_USE if somebody listens there; INVALID_HANDLE (INVALID_HANDLE_EVD_CR) if the
+   *     EVD is closed, of another adapter, or does not take the stream.
    */
   PublicServicePoint createPsp(long connQual, Evd evd);
 
@@ -198,8 +200,9 @@ public interface InterfaceAdapter extends DatObject {
    * @param endpoint whom the request is for.
    * @param evd gets the request; must take CONNECTION_REQUEST.
    * @return the service point, which is closed by itself when the request comes.
-   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_HANDLE (EP) if the endpoint is
-   *     closed or of another adapter; INVALID_STATE with its state if it is not UNCONNECTED.
+   * @throws DatException as {@link #createPsp(long, Evd)}; INVALID_HANDLE (INVALID_HANDLE_EP) if
+   *     the endpoint is closed or of another adapter; INVALID_STATE with its state if it is not
+   *     UNCONNECTED.
    */
   ReservedServicePoint createRsp(long connQual, Endpoint endpoint, Evd evd);
 
@@ -227,9 +230,9 @@ public interface InterfaceAdapter extends DatObject {
   /**
    * Closes the adapter gracefully (dat_ia_close with DAT_CLOSE_GRACEFUL_FLAG).
    *
-   * @throws DatException INVALID_STATE (IA_IN_USE) while objects other than the async EVD are open;
-   *     the message names them, and where they were created if that is known, see {@link
-   *     Dat#openObjects}.
+   * @throws DatException INVALID_STATE (INVALID_STATE_IA_IN_USE) while objects other than the async
+   *     EVD are open; the message names them, and where they were created if that is known, see
+   *     {@link Dat#openObjects}.
    */
   @Override
   void close();

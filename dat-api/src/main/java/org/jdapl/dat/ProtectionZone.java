@@ -13,8 +13,8 @@ public interface ProtectionZone extends DatObject {
    * @param privileges what may be done to it.
    * @return the region.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the buffer is not direct or is empty;
-   *     INSUFFICIENT_RESOURCES (MEMORY_REGION) if the provider has no room; INVALID_HANDLE if
-   *     closed.
+   *     INSUFFICIENT_RESOURCES (RESOURCE_MEMORY_REGION) if the provider has no room; INVALID_HANDLE
+   *     if closed.
    */
   Lmr createLmr(ByteBuffer buffer, Privilege... privileges);
 
@@ -40,8 +40,8 @@ public interface ProtectionZone extends DatObject {
   /**
    * Closes the zone (dat_pz_free).
    *
-   * @throws DatException INVALID_STATE (PZ_IN_USE) while endpoints, shared receive queues or
-   *     regions, local or remote, belong to it.
+   * @throws DatException INVALID_STATE (INVALID_STATE_PZ_IN_USE) while endpoints, shared receive
+   *     queues or regions, local or remote, belong to it.
    */
   @Override
   void close();

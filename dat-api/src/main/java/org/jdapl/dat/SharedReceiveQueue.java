@@ -51,8 +51,9 @@ public interface SharedReceiveQueue extends DatObject {
    * @param cookie comes back in the completion.
    * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many receives are open as may be: nothing was
    *     posted, post again after a completion.
-   * @throws DatException INVALID_HANDLE (SRQ) when it is closed, (LMR) if the region is; else as
-   *     {@link Endpoint#postReceive(Lmr, long, long, long)}.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_SRQ) when it is closed,
+   *     (INVALID_HANDLE_LMR) if the region is; else as {@link Endpoint#postReceive(Lmr, long, long,
+   *     long)}.
    */
   Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
 
@@ -75,8 +76,8 @@ public interface SharedReceiveQueue extends DatObject {
    *
    * @param receives the watermark, 0 for none.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if it is negative or above {@link
-   *     #maxReceives}; MODEL_NOT_SUPPORTED if the device has no watermarks; INVALID_HANDLE (SRQ) if
-   *     closed.
+   *     #maxReceives}; MODEL_NOT_SUPPORTED if the device has no watermarks; INVALID_HANDLE
+   *     (INVALID_HANDLE_SRQ) if closed.
    */
   void lowWatermark(int receives);
 
@@ -94,10 +95,10 @@ public interface SharedReceiveQueue extends DatObject {
    * @param receives how many, at least 1.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if it is below 1; INVALID_STATE if more
    *     are open, if the low watermark is above it, or if it is being resized;
-   *     INSUFFICIENT_RESOURCES (SRQ) if it is above {@link AdapterAttributes#maxReceivesPerSrq},
-   *     (TEVD) if an EVD has no room, which then only endpoints at another EVD can have;
-   *     MODEL_NOT_SUPPORTED if the device cannot do it; INVALID_HANDLE (SRQ) if closed. Nothing was
-   *     changed then.
+   *     INSUFFICIENT_RESOURCES (RESOURCE_SRQ) if it is above {@link
+   *     AdapterAttributes#maxReceivesPerSrq}, (RESOURCE_TEVD) if an EVD has no room, which then
+   *     only endpoints at another EVD can have; MODEL_NOT_SUPPORTED if the device cannot do it;
+   *     INVALID_HANDLE (INVALID_HANDLE_SRQ) if closed. Nothing was changed then.
    */
   void resize(int receives);
 
@@ -105,7 +106,7 @@ public interface SharedReceiveQueue extends DatObject {
    * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;
    * their memory is the consumer's again.
    *
-   * @throws DatException INVALID_STATE (SRQ_IN_USE) while endpoints use it.
+   * @throws DatException INVALID_STATE (INVALID_STATE_SRQ_IN_USE) while endpoints use it.
    */
   @Override
   void close();

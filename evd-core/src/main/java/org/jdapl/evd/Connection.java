@@ -45,7 +45,7 @@ final class Connection implements CmHandler {
 
   private static final int NO_MORE = Integer.MIN_VALUE / 2;
 
-  private final Incarnation endpoint;
+  private final Incarnation incarnation;
   private final EvdImpl evd;
   private final Machine<EndpointState, Trigger> machine =
       EndpointStates.TABLE.startIn(EndpointState.UNCONNECTED);
@@ -83,8 +83,8 @@ final class Connection implements CmHandler {
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
-  Connection(final Incarnation endpoint, final EvdImpl evd) {
-    this.endpoint = endpoint;
+  Connection(final Incarnation incarnation, final EvdImpl evd) {
+    this.incarnation = incarnation;
     this.evd = evd;
   }
 
@@ -93,7 +93,7 @@ final class Connection implements CmHandler {
   }
 
   private Bounds bounds() {
-    return endpoint.attributes().bounds();
+    return incarnation.attributes().bounds();
   }
 
   /** Whether an EVD gets the events of this connection. */
@@ -119,7 +119,10 @@ final class Connection implements CmHandler {
     }
     final CmParameters parameters =
         parameters(
-            privateData, endpoint.ia().device().limits().connectPrivateData(), argument + 1, call);
+            privateData,
+            incarnation.ia().device().limits().connectPrivateData(),
+            argument + 1,
+            call);
     enter();
     try {
       move(Trigger.CONNECT, "connect");
@@ -134,15 +137,15 @@ final class Connection implements CmHandler {
   private void askFor(final Peer peer, final CmParameters parameters) {
     try {
       cmId =
-          endpoint
+          incarnation
               .ia()
               .device()
-              .connect(endpoint.qp(), peer.address(), peer.connQual(), parameters, this);
+              .connect(incarnation.qp(), peer.address(), peer.connQual(), parameters, this);
     } catch (final VerbsException e) {
       asked = null;
       machine.move(Trigger.CONNECT_FAILED);
       throw Misuse.failed(
-          endpoint.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
+          incarnation.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
     } catch (final RuntimeException | Error e) {
       asked = null;
       machine.move(Trigger.CONNECT_FAILED);
@@ -165,18 +168,18 @@ final class Connection implements CmHandler {
 
   int rdmaReadsIn() {
     final CmId id = cmId;
-    return id == null ? endpoint.attributes().rdmaReadsIn() : id.readsIn();
+    return id == null ? incarnation.attributes().rdmaReadsIn() : id.readsIn();
   }
 
   int rdmaReadsOut() {
     final CmId id = cmId;
-    return id == null ? endpoint.attributes().rdmaReadsOut() : id.readsOut();
+    return id == null ? incarnation.attributes().rdmaReadsOut() : id.readsOut();
   }
 
   /** What can be changed without another queue pair is. */
   void modify(final EndpointParameters parameters) {
     switch (machine.state()) {
-      case UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING -> endpoint.parameters(parameters);
+      case UNCONNECTED, RESERVED, PASSIVE_CONNECTION_PENDING -> incarnation.parameters(parameters);
       default -> throw refused("modify");
     }
   }
@@ -235,7 +238,7 @@ final class Connection implements CmHandler {
     final CmParameters parameters =
         parameters(
             privateData,
-            endpoint.ia().device().limits().acceptPrivateData(),
+            incarnation.ia().device().limits().acceptPrivateData(),
             2,
             request.name() + ".accept");
     enter();
@@ -254,12 +257,12 @@ final class Connection implements CmHandler {
 
   private void answer(final CrImpl request, final CmParameters parameters, final Trigger undo) {
     try {
-      cmId = request.acceptWith(endpoint.qp(), parameters, this);
+      cmId = request.acceptWith(incarnation.qp(), parameters, this);
     } catch (final VerbsException e) {
       passive = false;
       accepted = null;
       machine.move(undo);
-      throw Misuse.failed(endpoint.name() + ".accept of " + request, e);
+      throw Misuse.failed(incarnation.name() + ".accept of " + request, e);
     } catch (final RuntimeException | Error e) {
       passive = false;
       accepted = null;
@@ -274,7 +277,7 @@ final class Connection implements CmHandler {
   private CmParameters parameters(
       final ByteBuffer privateData, final int limit, final int argument, final String call) {
     final ByteBuffer data = PrivateData.checked(privateData, limit, argument, call);
-    final EndpointAttributes attributes = endpoint.attributes();
+    final EndpointAttributes attributes = incarnation.attributes();
     return new CmParameters(
         data,
         attributes.rdmaReadsIn(),
@@ -297,21 +300,21 @@ final class Connection implements CmHandler {
 
   /** What a call that is not a post says where it is not legal. */
   DatException refused(final String call) {
-    return endpoint.endpoint().state() == EndpointState.CLOSED
-        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
+    return incarnation.endpoint().state() == EndpointState.CLOSED
+        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, incarnation, call)
         : wrongState(call);
   }
 
   DatException wrongState(final String call) {
-    final EndpointState state = endpoint.endpoint().state(); // it may be between two resets
+    final EndpointState state = incarnation.endpoint().state(); // it may be between two resets
     if (state == EndpointState.CLOSED) {
       return Misuse.state(
-          ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+          ReturnSubtype.NO_SUBTYPE, incarnation.name() + "." + call + ": the endpoint is closed");
     }
-    if (endpoint.endpoint().isRenewing() || endpoint.endpoint().now() != endpoint) {
+    if (incarnation.endpoint().isRenewing() || incarnation.endpoint().now() != incarnation) {
       return Misuse.state(
           ReturnSubtype.INVALID_STATE_EP_NOTREADY,
-          endpoint.name()
+          incarnation.name()
               + "."
               + call
               + ": it is being reset or modified, or was meanwhile; wait for the end of that");
@@ -328,14 +331,14 @@ final class Connection implements CmHandler {
           case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
           case CLOSED -> ReturnSubtype.NO_SUBTYPE;
         },
-        endpoint.name() + "." + call + ": not legal in state " + state);
+        incarnation.name() + "." + call + ": not legal in state " + state);
   }
 
   void disconnect(final Endpoint.Disconnect how) {
     if (how == null) {
-      throw Misuse.argument(1, endpoint.name() + ".disconnect: how is null");
+      throw Misuse.argument(1, incarnation.name() + ".disconnect: how is null");
     }
-    final EndpointState state = endpoint.endpoint().state();
+    final EndpointState state = incarnation.endpoint().state();
     if (state == EndpointState.DISCONNECTED) {
       return;
     }
@@ -357,17 +360,17 @@ final class Connection implements CmHandler {
   /** Whether there are requests to wait for, and a marker that says when they are done. */
   private boolean isMarked() {
     try {
-      return !endpoint.requests().isIdle()
-          && endpoint.requests().postMarker(endpoint.qp(), false) == 0;
+      return !incarnation.requests().isIdle()
+          && incarnation.requests().postMarker(incarnation.qp(), false) == 0;
     } catch (final RuntimeException e) {
-      evd.onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.DRAIN, incarnation.endpoint(), "failed: " + e, e);
       return false;
     }
   }
 
   /** Has something done after a delay, if the endpoint is not closed then. */
   private void schedule(final Duration delay, final Runnable action) {
-    endpoint.ia().reaper().schedule(delay, endpoint.drain().closed(), action);
+    incarnation.ia().reaper().schedule(delay, incarnation.drain().closed(), action);
   }
 
   // What happens to the connection. From any thread; never calls the provider.
@@ -402,7 +405,7 @@ final class Connection implements CmHandler {
                     ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
                     : ConnectionEvent.Kind.DISCONNECTED);
         case DEVICE_REMOVAL -> {
-          endpoint.ia().onDeviceLost(type);
+          incarnation.ia().onDeviceLost(type);
           onDeviceLost();
         }
         case TIMEWAIT_EXIT -> {}
@@ -415,7 +418,7 @@ final class Connection implements CmHandler {
   private void onEstablished(final ByteBuffer privateData) {
     if (machine.move(Trigger.ESTABLISH) != null) {
       final ConnectionEventImpl event =
-          new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, privateData);
+          new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.ESTABLISHED, privateData);
       establishedEvent = event;
       evd.offer(event);
     } else if (isOver()) {
@@ -461,7 +464,7 @@ final class Connection implements CmHandler {
           isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
               ? ConnectionEvent.Kind.BROKEN // it did come about
               : kind;
-      offerEnd(new ConnectionEventImpl(endpoint, known, privateData));
+      offerEnd(new ConnectionEventImpl(incarnation, known, privateData));
     }
     exit();
   }
@@ -470,7 +473,7 @@ final class Connection implements CmHandler {
   private void endByConsumer(final Trigger trigger) {
     enter();
     final ConnectionEventImpl event =
-        new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.DISCONNECTED, PrivateData.NONE);
+        new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.DISCONNECTED, PrivateData.NONE);
     if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
       ownEnd = event;
       offerEnd(event);
@@ -489,10 +492,10 @@ final class Connection implements CmHandler {
             case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
             default -> ConnectionEvent.Kind.BROKEN;
           };
-      offerEnd(new ConnectionEventImpl(endpoint, kind, PrivateData.NONE));
+      offerEnd(new ConnectionEventImpl(incarnation, kind, PrivateData.NONE));
     }
     exit();
-    endpoint.onLastReceiveTaken(); // nobody will say so
+    incarnation.onLastReceiveTaken(); // nobody will say so
   }
 
   private void offerEnd(final ConnectionEventImpl event) {
@@ -538,7 +541,7 @@ final class Connection implements CmHandler {
    */
   ConnectionEventImpl revised(final ConnectionEventImpl event) {
     return broken && event.what() == ConnectionEvent.Kind.DISCONNECTED && event != ownEnd
-        ? new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.BROKEN, PrivateData.NONE)
+        ? new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.BROKEN, PrivateData.NONE)
         : event;
   }
 
@@ -553,7 +556,7 @@ final class Connection implements CmHandler {
       try {
         id.notifyEstablished();
       } catch (final RuntimeException | Error e) { // the connection stands all the same
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, incarnation.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -566,7 +569,7 @@ final class Connection implements CmHandler {
   }
 
   private boolean shares(final WorkQueue queue) {
-    return endpoint.evdOf(queue) == evd;
+    return incarnation.evdOf(queue) == evd;
   }
 
   /** Whether ESTABLISHED must be handed out before a successful completion of a queue. */
@@ -594,7 +597,7 @@ final class Connection implements CmHandler {
     established = true;
     return waiting != null
         ? waiting
-        : new ConnectionEventImpl(endpoint, ConnectionEvent.Kind.ESTABLISHED, PrivateData.NONE);
+        : new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.ESTABLISHED, PrivateData.NONE);
   }
 
   private void establishBound() {
@@ -674,20 +677,20 @@ final class Connection implements CmHandler {
   }
 
   private boolean isGateOpen() {
-    return (!shares(endpoint.receives()) || endpoint.receives().isFlushing())
-        && (!shares(endpoint.requests()) || endpoint.requests().isFlushing());
+    return (!shares(incarnation.receives()) || incarnation.receives().isFlushing())
+        && (!shares(incarnation.requests()) || incarnation.requests().isFlushing());
   }
 
   /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
     try {
-      endpoint.drain().stop();
-      if (endpoint.receives().postMarker(endpoint.qp(), false) != 0
-          || endpoint.requests().postMarker(endpoint.qp(), false) != 0) {
+      incarnation.drain().stop();
+      if (incarnation.receives().postMarker(incarnation.qp(), false) != 0
+          || incarnation.requests().postMarker(incarnation.qp(), false) != 0) {
         evd.control(this::openGate);
       }
     } catch (final RuntimeException | Error e) {
-      evd.onProviderFault(FaultLog.Call.FLUSH, endpoint.endpoint(), "failed: " + e, e);
+      evd.onProviderFault(FaultLog.Call.FLUSH, incarnation.endpoint(), "failed: " + e, e);
       evd.control(this::openGate);
     }
   }
@@ -701,11 +704,11 @@ final class Connection implements CmHandler {
 
   /** No success follows any more: what waits at the gate may pass. */
   void openGate() {
-    if (shares(endpoint.receives())) {
-      endpoint.receives().flush();
+    if (shares(incarnation.receives())) {
+      incarnation.receives().flush();
     }
-    if (shares(endpoint.requests())) {
-      endpoint.requests().flush();
+    if (shares(incarnation.requests())) {
+      incarnation.requests().flush();
     }
     offerHeldEnd();
   }
@@ -769,7 +772,7 @@ final class Connection implements CmHandler {
       try {
         id.disconnect();
       } catch (final RuntimeException e) {
-        evd.onProviderFault(FaultLog.Call.CONNECTION, endpoint.endpoint(), "failed: " + e, e);
+        evd.onProviderFault(FaultLog.Call.CONNECTION, incarnation.endpoint(), "failed: " + e, e);
       }
     }
   }
@@ -801,7 +804,7 @@ final class Connection implements CmHandler {
   }
 
   private void drop(final ConnectionEventImpl event, final List<Event> into) {
-    event.handOut(evd, endpoint.endpoint(), -1);
+    event.handOut(evd, incarnation.endpoint(), -1);
     into.add(event);
   }
 
@@ -813,7 +816,7 @@ final class Connection implements CmHandler {
     if (inProgress.incrementAndGet() <= 0) {
       return;
     }
-    endpoint
+    incarnation
         .ia()
         .reaper()
         .execute(

@@ -56,7 +56,7 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   @Override
   public boolean isPrivateDataExact() {
     assert isLive();
-    return incarnation.ia().isExact(privateData);
+    return incarnation.ia().limits().isExact(privateData);
   }
 
   @Override

@@ -84,7 +84,7 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
 
   @Override
   public boolean isPrivateDataExact() {
-    return ia.isExact(request.privateData());
+    return ia.limits().isExact(request.privateData());
   }
 
   @Override

@@ -26,7 +26,7 @@ final class EndpointDrain {
   /** How long the turns may take that end a close at its bound. */
   private static final Duration GRACE = Duration.ofMillis(500);
 
-  private final Incarnation endpoint;
+  private final Incarnation incarnation;
   private final Connection connection;
   private final AtomicInteger upcalls = new AtomicInteger();
   private final AtomicInteger partsOpen = new AtomicInteger();
@@ -49,8 +49,8 @@ final class EndpointDrain {
   /** Of the reaper: a call ends soon, or is stuck. */
   private Duration retry = RETRY;
 
-  EndpointDrain(final Incarnation endpoint, final Connection connection) {
-    this.endpoint = endpoint;
+  EndpointDrain(final Incarnation incarnation, final Connection connection) {
+    this.incarnation = incarnation;
     this.connection = connection;
   }
 
@@ -61,15 +61,15 @@ final class EndpointDrain {
 
   /** Begins, unless the state before is null: then it began already. */
   CompletableFuture<DrainReport> start(final EndpointState before, final Duration bound) {
-    endpoint.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
+    incarnation.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = Connection.isEndExpected(before);
-      partsOpen.set(endpoint.evds().size());
-      endpoint.receives().seal();
-      endpoint.requests().seal();
+      partsOpen.set(incarnation.evds().size());
+      incarnation.receives().seal();
+      incarnation.requests().seal();
       connection.later(connection::hangUp);
       connection.later(this::postMarkers);
-      for (final EvdImpl evd : endpoint.evds()) {
+      for (final EvdImpl evd : incarnation.evds()) {
         evd.drainOf(this);
       }
     }
@@ -89,21 +89,21 @@ final class EndpointDrain {
   private void postMarkers() {
     try {
       stop();
-      if (endpoint.receives().postMarker(endpoint.qp(), true) == 0
-          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {
+      if (incarnation.receives().postMarker(incarnation.qp(), true) == 0
+          && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {
         return;
       }
     } catch (final RuntimeException | Error e) {
-      endpoint
+      incarnation
           .connectEvd()
-          .onProviderFault(FaultLog.Call.DRAIN, endpoint.endpoint(), "failed: " + e, e);
+          .onProviderFault(FaultLog.Call.DRAIN, incarnation.endpoint(), "failed: " + e, e);
     }
     abandon();
   }
 
   /** Moves the queue pair to the error state, in which it reaches no memory. */
   void stop() {
-    endpoint.qp().modifyToError();
+    incarnation.qp().modifyToError();
     stopped = true;
   }
 
@@ -114,7 +114,7 @@ final class EndpointDrain {
   /** No marker comes, or not in time. */
   private void abandon() {
     abandoned = true;
-    for (final EvdImpl evd : endpoint.evds()) {
+    for (final EvdImpl evd : incarnation.evds()) {
       evd.control(evd.merger()::resumeAll);
     }
   }
@@ -125,7 +125,7 @@ final class EndpointDrain {
       report();
     } else {
       abandon();
-      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);
+      incarnation.ia().reaper().schedule(GRACE, closed, this::giveUp);
     }
   }
 
@@ -134,8 +134,8 @@ final class EndpointDrain {
     if (closed.complete(DrainReport.INCOMPLETE)) {
       LOGGER.error(
           "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
-          endpoint,
-          endpoint.evds());
+          incarnation,
+          incarnation.evds());
     }
   }
 
@@ -148,11 +148,11 @@ final class EndpointDrain {
   boolean advance(final EvdImpl evd, final boolean enabled) {
     final boolean taken = enabled && !abandoned;
     if (!isDrained(evd) && !taken) {
-      evd.merger().sweep(endpoint);
+      evd.merger().sweep(incarnation);
       if (abandoned) {
-        if (!giveUp(endpoint.receives(), evd) || !giveUp(endpoint.requests(), evd)) {
+        if (!giveUp(incarnation.receives(), evd) || !giveUp(incarnation.requests(), evd)) {
           final Duration delay = late ? LATE_RETRY : RETRY;
-          endpoint.ia().reaper().schedule(delay, () -> evd.control(() -> {}));
+          incarnation.ia().reaper().schedule(delay, () -> evd.control(() -> {}));
         }
       }
     }
@@ -169,17 +169,17 @@ final class EndpointDrain {
       }
     }
     if (partsOpen.decrementAndGet() == 0) {
-      endpoint.ia().reaper().execute(this::account);
+      incarnation.ia().reaper().execute(this::account);
     }
     return true;
   }
 
   private boolean isDrained(final EvdImpl evd) {
-    return isDrained(endpoint.receives(), evd) && isDrained(endpoint.requests(), evd);
+    return isDrained(incarnation.receives(), evd) && isDrained(incarnation.requests(), evd);
   }
 
   private boolean isDrained(final WorkQueue queue, final EvdImpl evd) {
-    return endpoint.evdOf(queue) != evd || queue.isDrained();
+    return incarnation.evdOf(queue) != evd || queue.isDrained();
   }
 
   private boolean giveUp(final WorkQueue queue, final EvdImpl evd) {
@@ -197,7 +197,7 @@ final class EndpointDrain {
   /** Such an upcall returned: each part of the close may have waited for that. */
   void upcallReturns() {
     if (upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED) {
-      for (final EvdImpl evd : endpoint.evds()) {
+      for (final EvdImpl evd : incarnation.evds()) {
         evd.control(() -> {});
       }
     }
@@ -205,8 +205,8 @@ final class EndpointDrain {
 
   /** All parts are done. By the reaper. */
   private void account() {
-    endpoint.asyncSlot().withdraw(droppedEvents);
-    accounted = endpoint.srq() == null; // else see forgetNumber
+    incarnation.asyncSlot().withdraw(droppedEvents);
+    accounted = incarnation.srq() == null; // else see forgetNumber
     destroy();
   }
 
@@ -216,17 +216,17 @@ final class EndpointDrain {
       if (late && accounted) {
         report();
       }
-      final Reaper reaper = endpoint.ia().reaper();
+      final Reaper reaper = incarnation.ia().reaper();
       reaper.schedule(retry, () -> reaper.execute(this::destroy));
       retry = retry.compareTo(LATE_RETRY) < 0 ? retry.multipliedBy(2) : LATE_RETRY;
       return;
     }
-    destroy(endpoint.qp()::close);
+    destroy(incarnation.qp()::close);
     destroy(connection::release);
-    if (endpoint.srq() == null) {
+    if (incarnation.srq() == null) {
       conclude();
     } else {
-      endpoint.receiveEvd().control(this::forgetNumber);
+      incarnation.receiveEvd().control(this::forgetNumber);
     }
   }
 
@@ -235,18 +235,18 @@ final class EndpointDrain {
    * another's soon: what is left under that number is taken out before. In a turn.
    */
   private void forgetNumber() {
-    final EvdImpl evd = endpoint.receiveEvd();
+    final EvdImpl evd = incarnation.receiveEvd();
     final Merger merger = evd.merger();
-    if (merger.pass(endpoint.receiveFeed()) || late) {
-      merger.sweep(endpoint);
-      endpoint.ia().reaper().execute(this::conclude);
+    if (merger.pass(incarnation.receiveFeed()) || late) {
+      merger.sweep(incarnation);
+      incarnation.ia().reaper().execute(this::conclude);
     } else {
-      endpoint.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
+      incarnation.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
     }
   }
 
   private void conclude() {
-    endpoint.release();
+    incarnation.release();
     report();
   }
 
@@ -254,17 +254,17 @@ final class EndpointDrain {
     try {
       close.run();
     } catch (final RuntimeException | Error e) {
-      endpoint
+      incarnation
           .connectEvd()
-          .onProviderFault(FaultLog.Call.CLOSE, endpoint.endpoint(), "failed: " + e, e);
-      endpoint.ia().destroyLater(close);
+          .onProviderFault(FaultLog.Call.CLOSE, incarnation.endpoint(), "failed: " + e, e);
+      incarnation.ia().destroyLater(close);
     }
   }
 
   private void report() {
     if (!whole.isDone()) {
-      final WorkQueue receives = endpoint.receives();
-      final WorkQueue requests = endpoint.requests();
+      final WorkQueue receives = incarnation.receives();
+      final WorkQueue requests = incarnation.requests();
       final List<DrainReport.Request> open = new ArrayList<>(receives.report());
       open.addAll(requests.report());
       whole.complete(

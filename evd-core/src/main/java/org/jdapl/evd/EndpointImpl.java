@@ -280,7 +280,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
+    ia.limits()
+        .checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
     return request(
         DtoOperation.RDMA_WRITE_IMMED,
         false,
@@ -307,7 +308,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.FETCH_AND_ADD);
+    ia.limits().checkCapability(Capability.ATOMICS, name, DtoOperation.FETCH_AND_ADD);
     return request(
         DtoOperation.FETCH_AND_ADD,
         false,
@@ -335,7 +336,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.checkCapability(Capability.ATOMICS, name, DtoOperation.COMPARE_AND_SWAP);
+    ia.limits().checkCapability(Capability.ATOMICS, name, DtoOperation.COMPARE_AND_SWAP);
     return request(
         DtoOperation.COMPARE_AND_SWAP,
         false,

@@ -54,7 +54,7 @@ final class EvdClose {
     }
     evd.endUse();
     lane.close();
-    ia.leaveAsync(evd);
+    ia.asyncErrors().leave(evd);
     ia.reaper().schedule(bound, closed, this::giveUp);
     evd.whenQuiet(() -> evd.control(this::finish));
     return closed;

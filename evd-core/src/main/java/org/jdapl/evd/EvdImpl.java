@@ -413,7 +413,8 @@ final class EvdImpl extends ObjectBase implements Evd {
       return; // what else, after its device was lost
     }
     final String what = faults.onProviderFault(call, object, problem, cause);
-    ia.report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
+    ia.asyncErrors()
+        .report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
   }
 
   // Consumers that take events themselves.
@@ -581,7 +582,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   private void checkNotAsync() {
-    if (ia.isOwnAsyncEvd(this)) {
+    if (ia.asyncErrors().own() == this) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_EVD_ASYNC,
           name + ".close: the async EVD is closed with its adapter");
@@ -630,7 +631,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   @Override
   public void resize(final int to) {
     checkOpen("resize");
-    ia.checkLength(to, name + ".resize");
+    ia.limits().checkLength(to, name + ".resize");
     room.resize(to);
   }
 

@@ -268,6 +268,16 @@ final class EvdRoom {
     return feeds;
   }
 
+  /** Whether a completion queue is one of its own. */
+  boolean has(final Object cq) {
+    for (final CqFeed feed : merger.feeds()) {
+      if (feed.cq() == cq) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   synchronized boolean isUsed() {
     return !users.isEmpty();
   }

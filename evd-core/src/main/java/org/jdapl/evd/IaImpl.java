@@ -2,28 +2,22 @@ package org.jdapl.evd;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.AsyncEvent;
-import org.jdapl.dat.Bounds;
 import org.jdapl.dat.Cno;
 import org.jdapl.dat.CommonServicePoint;
-import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.Endpoint;
@@ -43,15 +37,9 @@ import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SharedReceiveQueue;
-import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.evd.StateTable.Machine;
-import org.jdapl.verbs.AsyncType;
-import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.Device;
-import org.jdapl.verbs.DeviceLimits;
-import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.ProtectionDomain;
-import org.jdapl.verbs.Timers;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -93,19 +81,16 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
   private static final Duration RETRY = Duration.ofMillis(1);
-  private static final Duration CLOSE_RETRY = Duration.ofMillis(100);
 
   private final Jdapl runtime;
   private final Device device;
-  private final Set<Capability> capabilities;
+  private final IaLimits limits;
   private final Reaper reaper;
   private final Runnable afterClose;
   private final Runnable afterDevice;
   private final EndpointTable endpoints = new EndpointTable();
-  private final AsyncSlot asyncSlot = new AsyncSlot(this);
-  private final EvdImpl ownAsyncEvd;
-  private final Object asyncLock = new Object();
-  private EvdImpl asyncEvd;
+  private final AsyncErrors asyncErrors;
+  private final DeviceClose deviceClose;
   private final AtomicLong numbers = new AtomicLong();
   private final LeakDetector leaks;
 
@@ -118,15 +103,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** Also while it is being closed. */
   private final AtomicBoolean lost = new AtomicBoolean();
-
-  private volatile boolean reportsLastWqe;
-
-  /** What could not be destroyed, because something that is stuck uses it. */
-  private final Queue<Runnable> left = new ConcurrentLinkedQueue<>();
-
-  private final AtomicBoolean closingDevice = new AtomicBoolean();
-  private volatile boolean deviceReleased;
-  private volatile boolean deviceCloseFailed;
 
   /** Of the close and the release of the device, how many are to come. */
   private final AtomicInteger endsToCome = new AtomicInteger(2);
@@ -151,18 +127,20 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     super(HandleType.IA, name);
     this.runtime = runtime;
     this.device = device;
-    capabilities = device.capabilities();
+    limits = new IaLimits(this, device);
     reaper = runtime.reaper();
+    deviceClose = new DeviceClose(this, device, this::countEnd);
     this.leaks = leaks;
     this.afterClose = afterClose;
     this.afterDevice = afterDevice;
-    ownAsyncEvd =
-        new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher);
-    asyncEvd = ownAsyncEvd;
+    asyncErrors =
+        new AsyncErrors(
+            this,
+            new EvdImpl(name + "/async", this, ASYNC_LENGTH, EventStream.ASYNC.flag(), dispatcher));
   }
 
   void open() {
-    device.onAsync(this::onAsync);
+    device.onAsync(asyncErrors::on);
     leaks.watch(this);
   }
 
@@ -170,7 +148,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public Evd createEvd(final int length, final EventStream... streams) {
-    checkLength(length, name + ".createEvd");
+    limits.checkLength(length, name + ".createEvd");
     if (streams == null) {
       throw Misuse.argument(2, name + ".createEvd: the streams are null");
     }
@@ -191,19 +169,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private EvdImpl newEvd(final int length, final int flags) {
     runtime.reserveEvd(name);
     return new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
-  }
-
-  /** Checks the length of an EVD. */
-  void checkLength(final int length, final String call) {
-    if (length < 1) {
-      throw Misuse.argument(1, call + ": length " + length + " is below 1");
-    }
-    final int most = maxEvdLength();
-    if (length > most) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEVD,
-          call + ": length " + length + " is more than the " + most + " that may be");
-    }
   }
 
   @Override
@@ -254,42 +219,9 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionZone pz, final int maxReceives, final int maxIov) {
-    if (maxReceives < 1) {
-      throw Misuse.argument(2, name + ".createSrq: " + maxReceives + " receives; at least 1");
-    }
-    if (maxIov < 1) {
-      throw Misuse.argument(3, name + ".createSrq: " + maxIov + " segments; at least 1");
-    }
-    final DeviceLimits limits = device.limits();
-    final int most = maxSrqReceives();
-    if (limits.maxSrq() > 0 && (maxReceives > most || maxIov > limits.maxSrqSge())) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_SRQ,
-          name
-              + ".createSrq: "
-              + maxReceives
-              + " receives of "
-              + maxIov
-              + " segments are more than the "
-              + most
-              + " of "
-              + limits.maxSrqSge()
-              + " that may be");
-    }
+    limits.checkSrq(maxReceives, maxIov, name + ".createSrq");
     return create(
         name + ".createSrq", () -> newSrq(zone(pz, name + ".createSrq"), maxReceives, maxIov));
-  }
-
-  /** Checks the number of receives of a shared receive queue that is to be resized. */
-  void checkSrqReceives(final int receives, final int argument, final String call) {
-    if (receives < 1) {
-      throw Misuse.argument(argument, call + ": " + receives + " receives; at least 1");
-    }
-    if (receives > maxSrqReceives()) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_SRQ,
-          call + ": " + receives + " receives are more than " + maxSrqReceives());
-    }
   }
 
   private SrqImpl newSrq(final PzImpl pz, final int maxReceives, final int maxIov) {
@@ -352,7 +284,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     if (srq != null) {
       checkSrq(srq, zone, call);
     }
-    check(parameters.attributes(), argument, call);
+    limits.check(parameters.attributes(), argument, call);
     if (parameters.receiveEvd() == null
         && (srq != null || parameters.attributes().maxReceiveDtos() > 0)) {
       throw Misuse.handle(
@@ -395,77 +327,6 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return Misuse.handle(
         ReturnSubtype.INVALID_HANDLE_SRQ,
         call + ": " + srq + " is not a shared receive queue of this adapter");
-  }
-
-  private void check(final EndpointAttributes attributes, final int argument, final String call) {
-    if (attributes == null
-        || attributes.maxReceiveDtos() < 0
-        || attributes.maxRequestDtos() < 0
-        || attributes.maxReceiveIov() < 1
-        || attributes.maxRequestIov() < 1
-        || attributes.rdmaReadsIn() < 0
-        || attributes.rdmaReadsOut() < 0
-        || isNoRetryCount(attributes.retryCount())
-        || isNoRetryCount(attributes.rnrRetryCount())
-        || (attributes.receiveFlags() & ~CompletionFlags.SOLICITED_WAIT) != 0
-        || !arePositive(attributes.bounds())) {
-      throw Misuse.argument(
-          argument,
-          call
-              + ": "
-              + attributes
-              + "; it takes at least 0 receives, requests and reads, of at least 1 segment, 0..7"
-              + " retries, DEFAULT or SOLICITED_WAIT as flags of receives, and bounds above 0");
-    }
-    checkTimer("ackTimeout", attributes.ackTimeout(), Timers.MAX_ACK_NANOS, argument, call);
-    checkTimer("rnrTimer", attributes.rnrTimer(), Timers.MAX_RNR_NANOS, argument, call);
-    final int most = maxDtos();
-    final int sge = device.limits().maxSge();
-    if (attributes.maxReceiveDtos() > most
-        || attributes.maxRequestDtos() > most
-        || attributes.maxReceiveIov() > sge
-        || attributes.maxRequestIov() > sge) {
-      throw Misuse.resources(
-          ReturnSubtype.RESOURCE_TEP,
-          call
-              + ": "
-              + attributes
-              + "; the provider has room for "
-              + most
-              + " receives and requests of "
-              + sge
-              + " segments");
-    }
-  }
-
-  private static void checkTimer(
-      final String what,
-      final Duration timer,
-      final long max,
-      final int argument,
-      final String call) {
-    if (timer == null || timer.isNegative() || timer.compareTo(Duration.ofNanos(max)) > 0) {
-      throw Misuse.argument(
-          argument,
-          call
-              + ": "
-              + what
-              + " "
-              + timer
-              + "; it takes up to "
-              + Duration.ofNanos(max)
-              + ", or Duration.ZERO for the provider's own; see EndpointAttributes.withTimers");
-    }
-  }
-
-  private static boolean arePositive(final Bounds bounds) {
-    return bounds != null
-        && Stream.of(bounds.accept(), bounds.disconnect(), bounds.order(), bounds.lastReceive())
-            .allMatch(bound -> bound != null && !bound.isZero() && !bound.isNegative());
-  }
-
-  private static boolean isNoRetryCount(final int count) {
-    return count < 0 || count > 7;
   }
 
   private EvdImpl evd(
@@ -556,15 +417,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   }
 
   /** The service point that listens at a connection qualifier, or null. */
-  synchronized SpImpl servicePointAt(final long connQual) {
-    for (final DatObject object : objects) {
-      if (object instanceof SpImpl servicePoint
-          && servicePoint.connQual() == connQual
-          && servicePoint.state() == SpImpl.State.LISTENING) {
-        return servicePoint;
-      }
-    }
-    return null;
+  SpImpl servicePointAt(final long connQual) {
+    return first(
+        SpImpl.class,
+        servicePoint ->
+            servicePoint.connQual() == connQual && servicePoint.state() == SpImpl.State.LISTENING
+                ? servicePoint
+                : null);
   }
 
   @Override
@@ -634,6 +493,17 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
   }
 
+  /** What is asked for of the first open object of a kind that has it; null if none has. */
+  synchronized <T, R> R first(final Class<T> kind, final Function<T, R> of) {
+    for (final DatObject object : objects) {
+      final R found = kind.isInstance(object) ? of.apply(kind.cast(object)) : null;
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
   /** An EVD has a completion queue. */
   void watch(final EvdImpl evd) {
     runtime.watchdog().add(evd);
@@ -647,128 +517,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         : Misuse.closed(ReturnSubtype.INVALID_HANDLE_IA, this, call);
   }
 
-  // Async errors.
-
-  /** Puts an async error into the async EVD; from any thread. */
-  void report(final AsyncSlot slot, final AsyncEvent.Kind kind, final String reason) {
-    final EvdImpl to;
-    final AsyncEventImpl event;
-    synchronized (asyncLock) {
-      to = asyncEvd;
-      event = slot.add(kind, reason, to);
-      if (event != null) {
-        to.enqueue(event);
-      }
-    }
-    if (event != null) {
-      to.signalLane();
-    }
-  }
-
-  /** An EVD is being closed: what it has of async errors is in its lane when this returned. */
-  void leaveAsync(final EvdImpl evd) {
-    synchronized (asyncLock) {
-      if (asyncEvd == evd) {
-        asyncEvd = ownAsyncEvd;
-      }
-    }
-  }
-
   @Override
   public void asyncEvd(final Evd evd) {
     final EvdImpl to =
         evd(evd, EventStream.ASYNC, ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, name + ".asyncEvd");
-    synchronized (asyncLock) {
-      to.checkOpen(ReturnSubtype.INVALID_HANDLE_EVD_ASYNC, "use by " + name);
-      asyncEvd = to; // whoever closes it comes to leaveAsync after this
-    }
-  }
-
-  /** Called by the provider. */
-  private void onAsync(final AsyncType type, final Object element) {
-    switch (type) {
-      case COMM_EST -> {
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          endpoint.connection().onMessage();
-        }
-      }
-      case QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR -> {
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          report(endpoint.asyncSlot(), AsyncEvent.Kind.EP_BROKEN, endpoint.name() + ": " + type);
-          endpoint.connection().onBroken();
-        }
-      }
-      case CQ_ERR -> {
-        final EvdImpl evd = evdOf(element);
-        if (evd != null) {
-          report(evd.asyncSlot(), AsyncEvent.Kind.EVD_OVERFLOW, evd.name() + ": " + type);
-        }
-      }
-      case DEVICE_FATAL -> onDeviceLost(type);
-      case PORT_ERR ->
-          report(asyncSlot, AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + type);
-      case QP_LAST_WQE_REACHED -> {
-        reportsLastWqe = true;
-        final Incarnation endpoint = endpointOf(element);
-        if (endpoint != null) {
-          endpoint.onLastReceiveTaken();
-        }
-      }
-      case SRQ_LIMIT_REACHED -> {
-        final SrqImpl srq = srqOf(element);
-        if (srq != null) {
-          srq.onLowWatermark();
-        }
-      }
-      case SRQ_ERR -> {
-        final SrqImpl srq = srqOf(element);
-        if (srq != null) {
-          report(srq.asyncSlot(), AsyncEvent.Kind.SRQ_BROKEN, srq.name() + ": " + type);
-        }
-      }
-      case PORT_ACTIVE -> {}
-    }
-  }
-
-  private synchronized Incarnation endpointOf(final Object qp) {
-    for (final DatObject object : objects) {
-      if (object instanceof EndpointImpl endpoint) {
-        final Incarnation now = endpoint.now(); // once: a reset may end it meanwhile
-        if (now.qp() == qp) {
-          return now;
-        }
-      }
-    }
-    return null;
-  }
-
-  private synchronized SrqImpl srqOf(final Object queue) {
-    for (final DatObject object : objects) {
-      if (object instanceof SrqImpl srq && srq.queue() == queue) {
-        return srq;
-      }
-    }
-    return null;
-  }
-
-  /** Whether the device ever said that a queue pair took its last receive of a shared queue. */
-  boolean reportsLastWqe() {
-    return reportsLastWqe;
-  }
-
-  private synchronized EvdImpl evdOf(final Object cq) {
-    for (final DatObject object : objects) {
-      if (object instanceof EvdImpl evd) {
-        for (final CqFeed feed : evd.merger().feeds()) {
-          if (feed.cq() == cq) {
-            return evd;
-          }
-        }
-      }
-    }
-    return null;
+    asyncErrors.target(to);
   }
 
   // Closing.
@@ -825,7 +578,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           "{}: the device is lost ({}); its connections and waits end, and the device is closed",
           name,
           why);
-      report(asyncSlot, AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
+      asyncErrors.report(AsyncEvent.Kind.IA_CATASTROPHIC, name + ": " + why);
       reaper.execute(
           () ->
               release(
@@ -847,14 +600,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       }
       releasing = true;
       all = new ArrayList<>(objects);
-      all.add(ownAsyncEvd);
+      all.add(asyncErrors.own());
     }
-    new DeviceRelease(this, all, bound, isLost, isLost ? this::closeDevice : this::finishClose)
+    new DeviceRelease(this, all, bound, isLost, isLost ? deviceClose::run : this::finishClose)
         .start();
   }
 
   private void finishClose() {
-    closeDevice();
+    deviceClose.run();
     endClose();
   }
 
@@ -867,7 +620,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       }
       if (!stuck.isEmpty()) {
         LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, stuck);
-      } else if (!deviceReleased) {
+      } else if (!deviceClose.isDone()) {
         LOGGER.error("{}: closed, and its device is not yet", name);
       }
       runtime.releaseEvd();
@@ -885,47 +638,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   /** What something stuck uses is destroyed when that has returned, before the device is closed. */
   void destroyLater(final Runnable destroy) {
-    left.add(destroy);
-  }
-
-  /** What is stuck keeps the device open: it is closed when that has returned. By the reaper. */
-  private void closeDevice() {
-    if (!closingDevice.compareAndSet(false, true)) {
-      return; // a call that did not return yet
-    }
-    if (!deviceReleased) {
-      deviceReleased = tryCloseDevice();
-      if (deviceReleased) {
-        countEnd();
-      } else {
-        reaper.schedule(CLOSE_RETRY, () -> reaper.execute(this::closeDevice));
-      }
-    }
-    closingDevice.set(false);
-  }
-
-  /** False if the provider says that something still uses it. */
-  private boolean tryCloseDevice() {
-    left.removeIf(IaImpl::succeeds);
-    try {
-      device.close();
-      return true;
-    } catch (final RuntimeException | Error e) {
-      if (!deviceCloseFailed) {
-        LOGGER.error("{}: its device could not be closed: {}", name, e.toString(), e);
-      }
-      deviceCloseFailed = true;
-      return !(e instanceof VerbsException failure) || failure.errno() != VerbsException.EBUSY;
-    }
-  }
-
-  private static boolean succeeds(final Runnable destroy) {
-    try {
-      destroy.run();
-      return true;
-    } catch (final RuntimeException | Error e) {
-      return false; // it was reported when it failed first
-    }
+    deviceClose.after(destroy);
   }
 
   /** Waits, unless this thread is the framework's: then what was begun ends by itself. */
@@ -955,79 +668,12 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public AdapterAttributes attributes() {
-    final DeviceLimits limits = device.limits();
-    return new AdapterAttributes(
-        name,
-        address(),
-        limits.maxQp(),
-        maxDtos(),
-        limits.maxSge(),
-        limits.maxReadsIn(),
-        limits.maxReadsOut(),
-        runtime.capacity(),
-        maxEvdLength(),
-        limits.maxMr(),
-        limits.maxMw(),
-        limits.maxPd(),
-        limits.maxMessageBytes(),
-        limits.maxSrq(),
-        maxSrqReceives(),
-        limits.maxSrq() == 0 ? 0 : limits.maxSrqSge(),
-        limits.connectPrivateData(),
-        limits.acceptPrivateData(),
-        limits.rejectPrivateData());
-  }
-
-  private int maxDtos() {
-    return device.limits().maxQpWr() - WorkQueue.MARKERS;
-  }
-
-  private int maxEvdLength() {
-    return Math.min(device.limits().maxCqe(), Lane.MAX_LENGTH);
-  }
-
-  private int maxSrqReceives() {
-    final DeviceLimits limits = device.limits();
-    return limits.maxSrq() == 0 ? 0 : Math.min(limits.maxSrqWr(), SrqImpl.MOST);
+    return limits.attributes();
   }
 
   @Override
   public ProviderAttributes providerAttributes() {
-    return new ProviderAttributes(
-        runtime.providerName(),
-        true,
-        ProviderAttributes.EpCreator.NEVER,
-        CompletionFlags.SUPPRESS
-            | CompletionFlags.SOLICITED_WAIT
-            | CompletionFlags.UNSIGNALLED
-            | CompletionFlags.BARRIER_FENCE,
-        UpcallPolicy.MANY,
-        true,
-        device.limits().maxSrq() > 0,
-        true,
-        false,
-        showsExactPrivateData(),
-        capabilities.contains(Capability.ATOMICS),
-        capabilities.contains(Capability.RDMA_WRITE_WITH_IMM));
-  }
-
-  private boolean showsExactPrivateData() {
-    return device.declaration().privateData() == PrivateDataLength.EXACT;
-  }
-
-  /** Refuses what the device cannot do. */
-  void checkCapability(final Capability needed, final String object, final Object what) {
-    if (!capabilities.contains(needed)) {
-      throw new DatException(
-          ReturnType.MODEL_NOT_SUPPORTED,
-          ReturnSubtype.NO_SUBTYPE,
-          object + ": " + what + ": " + device.name() + " has no " + needed);
-    }
-  }
-
-  /** Whether private data that the device shows is as long as what the peer gave. */
-  boolean isExact(final ByteBuffer privateData) {
-    return !privateData.hasRemaining() || showsExactPrivateData();
+    return limits.providerAttributes();
   }
 
   @Override
@@ -1037,9 +683,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public Evd asyncEvd() {
-    synchronized (asyncLock) {
-      return asyncEvd;
-    }
+    return asyncErrors.target();
   }
 
   @Override
@@ -1054,7 +698,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         }
       }
     }
-    evds.add(ownAsyncEvd.statistics());
+    evds.add(asyncErrors.own().statistics());
     return new IaStatistics(name, open, runtime.dispatcherStatistics(), evds);
   }
 
@@ -1076,13 +720,18 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return (int) objects.stream().filter(kind::isInstance).count();
   }
 
-  boolean isOwnAsyncEvd(final EvdImpl evd) {
-    return evd == ownAsyncEvd;
-  }
-
   @Override
   IaImpl ia() {
     return this;
+  }
+
+  /** What its device can do. */
+  IaLimits limits() {
+    return limits;
+  }
+
+  AsyncErrors asyncErrors() {
+    return asyncErrors;
   }
 
   Device device() {

@@ -31,7 +31,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   private MemoryWindow window;
 
   /** Posters of binds, before the guard of the endpoint's requests. */
-  private final Guard posters = new Guard();
+  private final PostGuard posters = new PostGuard();
 
   // Under the monitor of this object, which nobody holds while he calls anything else.
   private boolean closed;

@@ -24,7 +24,7 @@ final class SharedReceives extends WorkQueue {
   /** In a slot: it is the shared queue's. */
   private static final int SHARED = 1 << 30;
 
-  private final Incarnation endpoint;
+  private final Incarnation incarnation;
   private final EvdImpl evd;
   private final SrqImpl srq;
 
@@ -36,9 +36,10 @@ final class SharedReceives extends WorkQueue {
   private Duration retry = FIRST_RETRY;
   private long passed;
 
-  SharedReceives(final Incarnation endpoint, final EvdImpl evd, final SrqImpl srq, final long tag) {
+  SharedReceives(
+      final Incarnation incarnation, final EvdImpl evd, final SrqImpl srq, final long tag) {
     super(false, evd.counters(), tag, 0, 1);
-    this.endpoint = endpoint;
+    this.incarnation = incarnation;
     this.evd = evd;
     this.srq = srq;
   }
@@ -63,20 +64,20 @@ final class SharedReceives extends WorkQueue {
   }
 
   private void waitForLast() {
-    final IaImpl ia = endpoint.ia();
-    final Duration bound = endpoint.attributes().bounds().lastReceive();
+    final IaImpl ia = incarnation.ia();
+    final Duration bound = incarnation.attributes().bounds().lastReceive();
     final boolean isShortened =
-        !ia.reportsLastWqe() && bound.compareTo(BOUND_WHERE_NEVER_REPORTED) > 0;
+        !ia.asyncErrors().reportsLastWqe() && bound.compareTo(BOUND_WHERE_NEVER_REPORTED) > 0;
     ia.reaper()
         .schedule(
             isShortened ? BOUND_WHERE_NEVER_REPORTED : bound,
-            endpoint.drain().closed(),
+            incarnation.drain().closed(),
             this::onLastTaken);
   }
 
   /** A marker of the endpoint's requests came by. */
   void onRequestsMarker() {
-    if (waiting && endpoint.ia().device().declaration().lastWqe() == LastWqe.NEVER) {
+    if (waiting && incarnation.ia().device().declaration().lastWqe() == LastWqe.NEVER) {
       onLastTaken();
     }
   }
@@ -92,17 +93,17 @@ final class SharedReceives extends WorkQueue {
     if (!lastTaken || isDrained()) {
       return;
     }
-    polled = polled || evd.merger().pass(endpoint.receiveFeed());
+    polled = polled || evd.merger().pass(incarnation.receiveFeed());
     if (!polled) {
-      endpoint
+      incarnation
           .ia()
           .reaper()
-          .schedule(retry, endpoint.drain().closed(), () -> evd.control(this::passMarkers));
+          .schedule(retry, incarnation.drain().closed(), () -> evd.control(this::passMarkers));
       retry = retry.compareTo(LAST_RETRY) < 0 ? retry.multipliedBy(2) : LAST_RETRY;
       return;
     }
     while (passed < posted()) {
-      evd.merger().addMarker(idOf(passed), endpoint.qpNumber());
+      evd.merger().addMarker(idOf(passed), incarnation.qpNumber());
       passed++;
     }
   }

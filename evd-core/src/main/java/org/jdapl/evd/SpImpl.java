@@ -123,10 +123,11 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   /** Refuses a request that found the EVD full, and reports it. */
   final void overflow(final CrImpl request) {
     ia.reaper().execute(() -> refuse(request));
-    ia.report(
-        evd.asyncSlot(),
-        AsyncEvent.Kind.EVD_OVERFLOW,
-        evd.name() + ": a connection request found it full and was refused");
+    ia.asyncErrors()
+        .report(
+            evd.asyncSlot(),
+            AsyncEvent.Kind.EVD_OVERFLOW,
+            evd.name() + ": a connection request found it full and was refused");
   }
 
   /** By the reaper: it calls the provider. */

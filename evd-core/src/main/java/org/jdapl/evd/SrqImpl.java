@@ -82,7 +82,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
   // Posters, under the guard.
-  private final Guard guard = new Guard();
+  private final PostGuard guard = new PostGuard();
   private Slot free;
   private final Segments single = new Segments(1);
   private final RecvRequest request;
@@ -427,10 +427,10 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   @Override
   public void resize(final int receives) {
-    ia.checkSrqReceives(receives, 1, name + ".resize");
+    ia.limits().checkSrqReceives(receives, 1, name + ".resize");
     beginResize();
     try {
-      ia.checkCapability(Capability.SRQ_RESIZE, name, "resize");
+      ia.limits().checkCapability(Capability.SRQ_RESIZE, name, "resize");
       if (receives > maxReceives) {
         grow(receives);
       } else {
@@ -566,10 +566,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
   void onLowWatermark() {
     if (watermark.getAndSet(0) > 0) {
-      ia.report(
-          asyncSlot,
-          AsyncEvent.Kind.SRQ_LOW_WATERMARK,
-          name + ": few receives are left, post more and set the watermark again");
+      ia.asyncErrors()
+          .report(
+              asyncSlot,
+              AsyncEvent.Kind.SRQ_LOW_WATERMARK,
+              name + ": few receives are left, post more and set the watermark again");
     }
   }
 

@@ -27,7 +27,7 @@ import org.jdapl.verbs.WrOpcode;
  * handed out. The id of a work request is the endpoint's tag, the queue, and the low bits of its
  * position.
  */
-class WorkQueue extends Guard {
+class WorkQueue extends PostGuard {
 
   /** Markers that may be open at once: of a graceful disconnect, of its end, and of the close. */
   static final int MARKERS = 3;

@@ -39,7 +39,7 @@ class AsyncEvdTest implements EventHandler {
   }
 
   private void report(final Evd about, final Kind kind) {
-    ia.report(((EvdImpl) about).asyncSlot(), kind, "as the test says");
+    ia.asyncErrors().report(((EvdImpl) about).asyncSlot(), kind, "as the test says");
   }
 
   private void turnAll() {

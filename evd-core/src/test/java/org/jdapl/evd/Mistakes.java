@@ -115,8 +115,8 @@ final class Mistakes {
             "E06",
             "a request that found its EVD full is not reported",
             "SpImpl.java",
-            "    ia.report(\n        evd.asyncSlot(),\n",
-            "    java.util.Objects.hash(\n        evd.asyncSlot(),\n"),
+            "    ia.asyncErrors()\n        .report(\n            evd.asyncSlot(),\n",
+            "    java.util.Objects.hash(\n            evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
@@ -555,7 +555,7 @@ final class Mistakes {
                 "owner")
             .with(
                 "EndpointDrain.java",
-                "      evd.merger().sweep(endpoint);",
+                "      evd.merger().sweep(incarnation);",
                 "      evd.merger().collect();"));
   }
 
@@ -701,15 +701,15 @@ final class Mistakes {
             "T01",
             "the queue pair is destroyed before it was drained",
             "EndpointDrain.java",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+            "          && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {\n"
                 + "        return;",
-            "          && endpoint.requests().postMarker(endpoint.qp(), true) == 0) {\n"
+            "          && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {\n"
                 + "        abandoned = true;"),
         Mistake.of(
             "T01",
             "nobody says that a close is over its bound",
             "EndpointDrain.java",
-            "      endpoint.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
+            "      incarnation.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
             ""),
         Mistake.of(
             "E02",
@@ -819,7 +819,7 @@ final class Mistakes {
             "T08",
             "a close that is complete in an upcall destroys its id there",
             "EndpointDrain.java",
-            "      endpoint.ia().reaper().execute(this::account);",
+            "      incarnation.ia().reaper().execute(this::account);",
             "      account();"),
         Mistake.of(
             "T09",
@@ -831,13 +831,13 @@ final class Mistakes {
             "T09",
             "the id is destroyed before its queue pair",
             "EndpointDrain.java",
-            "    destroy(endpoint.qp()::close);\n    destroy(connection::release);\n",
-            "    destroy(connection::release);\n    destroy(endpoint.qp()::close);\n"),
+            "    destroy(incarnation.qp()::close);\n    destroy(connection::release);\n",
+            "    destroy(connection::release);\n    destroy(incarnation.qp()::close);\n"),
         Mistake.of(
             "T10",
             "a queue pair that could not be destroyed is forgotten",
             "EndpointDrain.java",
-            "      endpoint.ia().destroyLater(close);\n",
+            "      incarnation.ia().destroyLater(close);\n",
             ""),
         Mistake.of(
             "T10",
@@ -959,7 +959,7 @@ final class Mistakes {
             "T12",
             "a device that is lost stays open",
             "IaImpl.java",
-            "isLost ? this::closeDevice : this::finishClose",
+            "isLost ? deviceClose::run : this::finishClose",
             "isLost ? () -> {} : this::finishClose"),
         Mistake.of(
             "T12",
@@ -1017,7 +1017,7 @@ final class Mistakes {
         Mistake.of(
             "C03",
             "a length that is not known is said to be exact",
-            "IaImpl.java",
+            "IaLimits.java",
             "    return !privateData.hasRemaining() || showsExactPrivateData();",
             "    return true;"),
         Mistake.of(
@@ -1037,7 +1037,7 @@ final class Mistakes {
             "C05",
             "the bounds of an endpoint are not asked for",
             "Connection.java",
-            "    return endpoint.attributes().bounds();",
+            "    return incarnation.attributes().bounds();",
             "    return Bounds.defaults();"),
         Mistake.of(
             "C05",
@@ -1094,7 +1094,7 @@ final class Mistakes {
         Mistake.of(
             "D01",
             "what the device cannot do is posted all the same",
-            "IaImpl.java",
+            "IaLimits.java",
             "if (!capabilities.contains(needed)) {",
             "if (needed == null) {"),
         Mistake.of(
@@ -1124,7 +1124,7 @@ final class Mistakes {
         Mistake.of(
             "D04",
             "threads post at once",
-            "Guard.java",
+            "PostGuard.java",
             "    while (!tryLock()) {",
             "    while (!tryLock() && spins < 0) {"),
         Mistake.of(
@@ -1327,7 +1327,7 @@ final class Mistakes {
             "M03",
             "the last shared receives are left in the completion queue",
             "SharedReceives.java",
-            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "polled || evd.merger().pass(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T02",
@@ -1345,14 +1345,14 @@ final class Mistakes {
             "T04",
             "completions behind the last-receive event are not polled",
             "SharedReceives.java",
-            "polled || evd.merger().pass(endpoint.receiveFeed())",
+            "polled || evd.merger().pass(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T04",
             "a device that never reports the last receive is waited for",
             "SharedReceives.java",
-            "    if (waiting && endpoint",
-            "    if (lastTaken && endpoint"),
+            "    if (waiting && incarnation",
+            "    if (lastTaken && incarnation"),
         Mistake.of(
             "T04",
             "the last receive is waited for without a bound",
@@ -1362,7 +1362,7 @@ final class Mistakes {
         Mistake.of(
             "T04",
             "the bound stays short where the last receive is reported",
-            "IaImpl.java",
+            "AsyncErrors.java",
             "        reportsLastWqe = true;\n",
             ""),
         Mistake.of(
@@ -1388,11 +1388,11 @@ final class Mistakes {
             "T06",
             "the number of a queue pair is forgotten before its completion queue was looked at",
             "EndpointDrain.java",
-            "    if (endpoint.srq() == null) {",
-            "    if (endpoint.srq() != null) {\n"
-                + "      endpoint.srq().removeNumber(endpoint);\n"
+            "    if (incarnation.srq() == null) {",
+            "    if (incarnation.srq() != null) {\n"
+                + "      incarnation.srq().removeNumber(incarnation);\n"
                 + "    }\n"
-                + "    if (endpoint.srq() == null) {"),
+                + "    if (incarnation.srq() == null) {"),
         Mistake.of(
             "T13",
             "the low watermark is told of twice",

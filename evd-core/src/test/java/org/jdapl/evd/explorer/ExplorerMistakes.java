@@ -39,7 +39,7 @@ final class ExplorerMistakes {
             "the number of an endpoint is used again before it is drained",
             "EndpointDrain.java",
             "      connection.later(this::postMarkers);\n",
-            "      endpoint.ia().endpoints().free(endpoint.tag());\n"
+            "      incarnation.ia().endpoints().free(incarnation.tag());\n"
                 + "      connection.later(this::postMarkers);\n"),
         Mistake.of(
             "T08",
@@ -82,7 +82,7 @@ final class ExplorerMistakes {
             "an entry of a shared receive queue is lost: the endpoint that took it was closed",
             "SharedReceives.java",
             "      srq.complete(slot ^ SHARED);\n",
-            "      if (endpoint.connection().state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
+            "      if (incarnation.connection().state() != org.jdapl.dat.EndpointState.CLOSED) {\n"
                 + "        srq.complete(slot ^ SHARED);\n"
                 + "      }\n"),
         Mistake.of(
@@ -118,7 +118,7 @@ final class ExplorerMistakes {
             "T12",
             "the removal of a device leaves it open",
             "IaImpl.java",
-            "isLost ? this::closeDevice : this::finishClose)",
+            "isLost ? deviceClose::run : this::finishClose)",
             "isLost ? () -> {} : this::finishClose)"),
         Mistake.of(
             "D01",

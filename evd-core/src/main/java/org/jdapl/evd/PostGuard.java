@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * The leaf lock of a work queue, held for the time of a post. Nothing is called under it but the
  * verb; an upcall of the provider inside that verb only sets a state word.
  */
-class Guard {
+class PostGuard {
 
   private static final int SPINS = 100;
   private static final int YIELDS = 1000;
@@ -17,7 +17,7 @@ class Guard {
 
   static {
     try {
-      HELD = MethodHandles.lookup().findVarHandle(Guard.class, "held", boolean.class);
+      HELD = MethodHandles.lookup().findVarHandle(PostGuard.class, "held", boolean.class);
     } catch (final ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
