@@ -222,6 +222,7 @@ public interface InterfaceAdapter extends DatObject {
    *
    * @return a snapshot, made to be printed.
    */
+  @Experimental
   IaStatistics statistics();
 
   /**

@@ -36,6 +36,7 @@ public interface Device extends AutoCloseable {
    *
    * @return the same value for the life of the device; unmodifiable.
    */
+  @Experimental
   default Set<Capability> capabilities() {
     return Set.of();
   }
@@ -115,6 +116,7 @@ public interface Device extends AutoCloseable {
    * @throws VerbsException with EOPNOTSUPP if there are no windows of this type; or there is no
    *     room.
    */
+  @Experimental
   default MemoryWindow allocMw(ProtectionDomain pd, MwType type) {
     throw VerbsException.unsupported("alloc_mw", name());
   }
