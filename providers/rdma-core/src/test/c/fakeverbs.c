@@ -348,6 +348,8 @@ EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, i
 
 EXPORT int ibv_dereg_mr(struct ibv_mr *mr) {
   OR_ERRNO;
+  for (int i = 0; i < KEYS; i++)
+    if (windows[i] && windows[i]->mr == (struct fake_mr *)mr) return EBUSY;
   regions[mr->lkey % KEYS] = NULL;
   leave_pd(mr->pd);
   drop(MR, mr);
@@ -369,7 +371,8 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type) {
 
 static int dealloc_mw(struct ibv_mw *mw) {
   OR_ERRNO;
-  windows[mw->rkey % KEYS] = NULL;
+  for (int i = 0; i < KEYS; i++) /* a bind of type 2 that was flushed has changed its key */
+    if (windows[i] == (struct fake_mw *)mw) windows[i] = NULL;
   leave_pd(mw->pd);
   drop(MW, mw);
   return 0;
@@ -796,7 +799,11 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
     const int atomic = access == IBV_ACCESS_REMOTE_ATOMIC;
     memory = remote(&peer->qp, atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey,
                     atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr, length, access);
-    if (!memory) {
+    if (memory && atomic && (wr->wr.atomic.remote_addr & 7)) {
+      async_add(IBV_EVENT_QP_REQ_ERR, peer, 0);
+      to_error(peer);
+      status = IBV_WC_REM_INV_REQ_ERR;
+    } else if (!memory) {
       async_add(IBV_EVENT_QP_ACCESS_ERR, peer, 0);
       to_error(peer);
       status = IBV_WC_REM_ACCESS_ERR;
@@ -853,12 +860,20 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
   return status;
 }
 
+/* Whether a window with such rights may be bound to a region. */
+static int may_bind(const struct fake_mr *mr, unsigned int access) {
+  const unsigned int writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+  return (mr->access & IBV_ACCESS_MW_BIND) && (!(access & writes) || (mr->access & IBV_ACCESS_LOCAL_WRITE));
+}
+
 /* Carries a bind or an invalidation of a window of type 2 out. */
 static int bind_2(struct fake_qp *qp, const struct ibv_send_wr *wr) {
   if (wr->opcode == IBV_WR_LOCAL_INV) return invalidate(&qp->qp, wr->invalidate_rkey);
   struct fake_mw *const mw = (struct fake_mw *)wr->bind_mw.mw;
   struct fake_mr *const mr = (struct fake_mr *)wr->bind_mw.bind_info.mr;
-  if (mw->mw.type != IBV_MW_TYPE_2 || mw->mr || mr->mr.pd != mw->mw.pd || !(mr->access & IBV_ACCESS_MW_BIND)) return -1;
+  if (mw->mw.type != IBV_MW_TYPE_2 || mw->mr || mr->mr.pd != mw->mw.pd ||
+      !may_bind(mr, wr->bind_mw.bind_info.mw_access_flags))
+    return -1;
   for (int i = 0; i < KEYS; i++)
     if (windows[i] == mw) windows[i] = NULL;
   windows[wr->bind_mw.rkey % KEYS] = mw;
@@ -876,7 +891,8 @@ static void run(struct fake_qp *qp) {
   while (qp->qp.state == IBV_QPS_RTS && (wqe = ring_first(&qp->sends))) {
     enum ibv_wc_opcode opcode;
     if ((int)wqe->send.opcode == -1) { /* a bind */
-      complete(qp->qp.send_cq, qp, wqe->wr_id, IBV_WC_SUCCESS, IBV_WC_BIND_MW, 0, NULL, 0);
+      if (wqe->send.send_flags & IBV_SEND_SIGNALED)
+        complete(qp->qp.send_cq, qp, wqe->wr_id, IBV_WC_SUCCESS, IBV_WC_BIND_MW, 0, NULL, 0);
       ring_take(&qp->sends);
       continue;
     }
@@ -1022,13 +1038,15 @@ static int bind_mw(struct ibv_qp *of, struct ibv_mw *window, struct ibv_mw_bind 
   OR_ERRNO;
   struct fake_qp *const qp = (struct fake_qp *)of;
   struct fake_mw *const mw = (struct fake_mw *)window;
+  if (window->type != IBV_MW_TYPE_1) return EINVAL;
+  if (bind->bind_info.length && !may_bind((struct fake_mr *)bind->bind_info.mr, bind->bind_info.mw_access_flags))
+    return EPERM;
   struct wqe *const wqe = ring_add(&qp->sends);
   if (!wqe) return ENOMEM;
-  if (window->type != IBV_MW_TYPE_1) return EINVAL;
-  if (bind->bind_info.length && !(((struct fake_mr *)bind->bind_info.mr)->access & IBV_ACCESS_MW_BIND)) return EPERM;
   memset(wqe, 0, sizeof *wqe);
   wqe->wr_id = bind->wr_id;
   wqe->send.opcode = (enum ibv_wr_opcode)-1;
+  wqe->send.send_flags = bind->send_flags;
   windows[window->rkey % KEYS] = NULL;
   do window->rkey++;
   while (regions[window->rkey % KEYS] || windows[window->rkey % KEYS] || window->rkey % KEYS == 0);

@@ -104,6 +104,7 @@ public final class Dat {
    *
    * @return an adapter before its objects, these in the order of their creation; a snapshot.
    */
+  @Experimental
   public static List<OpenObject> openObjects() {
     return Holder.RUNTIME.openObjects();
   }

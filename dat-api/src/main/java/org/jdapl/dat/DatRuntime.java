@@ -58,5 +58,6 @@ public interface DatRuntime {
    *
    * @return an adapter before its objects.
    */
+  @Experimental
   List<OpenObject> openObjects();
 }

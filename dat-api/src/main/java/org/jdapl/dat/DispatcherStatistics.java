@@ -12,6 +12,7 @@ package org.jdapl.dat;
  * @param longestTurnNanos how long the longest turn took, of those that were timed; see {@link
  *     Evd#slowAfter}.
  */
+@Experimental
 public record DispatcherStatistics(
     String name, long turns, long sleeps, long mostReady, long longestTurnNanos) {
 

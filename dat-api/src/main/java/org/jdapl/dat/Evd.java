@@ -268,6 +268,7 @@ public interface Evd extends DatObject {
    *
    * @return a snapshot; counters may be apart by events in progress.
    */
+  @Experimental
   EvdStatistics statistics();
 
   /**

@@ -4,6 +4,7 @@ package org.jdapl.dat;
  * What an EVD counted since it was created: a snapshot. {@link #toString} is made to be printed:
  * one line, without what is zero.
  */
+@Experimental
 public interface EvdStatistics {
 
   /**

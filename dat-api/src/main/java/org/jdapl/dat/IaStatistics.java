@@ -13,6 +13,7 @@ import java.util.stream.Stream;
  * @param dispatchers the dispatchers; adapters may share them.
  * @param evds the EVDs, the adapter's own async EVD last.
  */
+@Experimental
 public record IaStatistics(
     String ia,
     ObjectCounts open,

@@ -225,6 +225,7 @@ public interface InterfaceAdapter extends DatObject {
    *
    * @return a snapshot, made to be printed.
    */
+  @Experimental
   IaStatistics statistics();
 
   /**

@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
  * @param servicePoints service points of the adapter.
  * @param connectionRequests connection requests of the adapter that were not answered.
  */
+@Experimental
 public record ObjectCounts(
     int adapters,
     int evds,

@@ -10,6 +10,7 @@ import java.util.List;
  * @param createdAt the stack of the call that created it, beginning in the consumer's code; empty
  *     if the consumer did not create it.
  */
+@Experimental
 public record OpenObject(String name, List<StackTraceElement> createdAt) {
 
   /**

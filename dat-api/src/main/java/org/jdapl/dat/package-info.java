@@ -10,5 +10,7 @@
  * subtype; a closed object answers INVALID_HANDLE (a post to a closed endpoint INVALID_STATE);
  * every method may be called from any thread and from inside any upcall, unless it says otherwise;
  * what waits says so, and never waits inside an upcall.
+ *
+ * <p>What is marked {@link org.jdapl.dat.Experimental} may change in any version.
  */
 package org.jdapl.dat;

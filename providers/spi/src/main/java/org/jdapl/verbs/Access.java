@@ -12,5 +12,6 @@ public enum Access {
   REMOTE_ATOMIC,
 
   /** Memory windows may be bound to it. */
+  @Experimental
   MW_BIND
 }

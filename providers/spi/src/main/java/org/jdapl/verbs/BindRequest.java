@@ -7,6 +7,7 @@ import java.util.Set;
  * IBV_WR_LOCAL_INV). Its owner fills the fields and posts it; the provider copies what it needs
  * before the post returns. Confined to one thread at a time.
  */
+@Experimental
 public final class BindRequest {
 
   /** Names the request in its completion. */

@@ -1,6 +1,7 @@
 package org.jdapl.verbs;
 
 /** What some devices can do (device_cap_flags and atomic_cap of ibv_device_attr). */
+@Experimental
 public enum Capability {
   /**
    * Atomics on 8 bytes of the peer's memory: atomic with those of any queue pair of the device that

@@ -41,6 +41,7 @@ public interface Device extends AutoCloseable {
    *
    * @return the same value for the life of the device; unmodifiable.
    */
+  @Experimental
   default Set<Capability> capabilities() {
     return Set.of();
   }
@@ -120,6 +121,7 @@ public interface Device extends AutoCloseable {
    * @throws VerbsException with EOPNOTSUPP if there are no windows of this type; or there is no
    *     room.
    */
+  @Experimental
   default MemoryWindow allocMw(ProtectionDomain pd, MwType type) {
     throw VerbsException.unsupported("alloc_mw", name());
   }

@@ -4,6 +4,7 @@ package org.jdapl.verbs;
  * A memory window (ibv_mw): gives the peer rights to a part of a region, and takes them back, by
  * requests in the send queue.
  */
+@Experimental
 public interface MemoryWindow extends AutoCloseable {
 
   /**

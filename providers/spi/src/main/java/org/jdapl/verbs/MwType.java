@@ -1,6 +1,7 @@
 package org.jdapl.verbs;
 
 /** The type of a memory window (ibv_mw_type). */
+@Experimental
 public enum MwType {
   /** Of a domain: any queue pair of it may bind it and reach through it. A bind ends the last. */
   TYPE_1,

@@ -86,6 +86,7 @@ public interface QueuePair extends AutoCloseable {
    * @return 0, or an errno of {@link VerbsException}: EOPNOTSUPP if there are no windows, else as
    *     {@link #postSend}. Nothing was posted then.
    */
+  @Experimental
   default int postBind(final BindRequest request) {
     return VerbsException.EOPNOTSUPP;
   }

@@ -31,6 +31,7 @@ public interface SharedReceiveQueue extends AutoCloseable {
    * @throws VerbsException if not supported, see {@link Capability#SRQ_RESIZE}, if it is more than
    *     the device allows, or if more are in it.
    */
+  @Experimental
   default void resize(final int maxWr) {
     throw VerbsException.unsupported("modify_srq", toString());
   }

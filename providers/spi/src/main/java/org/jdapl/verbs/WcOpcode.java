@@ -13,6 +13,7 @@ public enum WcOpcode {
   /** A fetch and add. */
   FETCH_ADD,
   /** A bind of a memory window. */
+  @Experimental
   BIND_MW,
   /** A receive. */
   RECV,

@@ -98,6 +98,7 @@ public final class WorkCompletions {
    *
    * @param rkey the key the window had.
    */
+  @Experimental
   public void setInvalidated(final int rkey) {
     immediates[size - 1] = rkey; // as in ibv_wc: a message has one or the other
     withInvalidate[size - 1] = true;
@@ -190,6 +191,7 @@ public final class WorkCompletions {
    * @param index 0 up to {@link #size} - 1.
    * @return true if {@link #invalidatedRkey} is valid.
    */
+  @Experimental
   public boolean hasInvalidated(final int index) {
     return withInvalidate[index];
   }
@@ -200,6 +202,7 @@ public final class WorkCompletions {
    * @param index 0 up to {@link #size} - 1.
    * @return the key.
    */
+  @Experimental
   public int invalidatedRkey(final int index) {
     return immediates[index];
   }

@@ -7,6 +7,7 @@ public enum WrOpcode {
   /** Send a message with immediate data. */
   SEND_WITH_IMM,
   /** Send a message, and end a window of type 2 that the peer's queue pair has bound. */
+  @Experimental
   SEND_WITH_INV,
   /** Write into the peer's memory. */
   RDMA_WRITE,

@@ -18,5 +18,7 @@
  * and of an object of another device or provider, is refused with EINVAL, or ENODEV once the device
  * itself is closed: by a {@link org.jdapl.verbs.VerbsException}, or as the result of a method that
  * returns an errno. What was destroyed is never reached.
+ *
+ * <p>What is marked {@link org.jdapl.verbs.Experimental} may change in any version.
  */
 package org.jdapl.verbs;

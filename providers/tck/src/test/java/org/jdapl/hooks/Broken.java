@@ -2,8 +2,12 @@ package org.jdapl.hooks;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
+import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsProvider;
@@ -22,28 +26,45 @@ class Broken extends Interposer {
       int byteLength,
       int qpNumber,
       boolean hasImmediate,
-      int immediate) {
+      int immediate,
+      boolean hasInvalidated) {
 
     boolean isError() {
       return status != WcStatus.SUCCESS;
     }
 
     Entry withWrId(final long value) {
-      return new Entry(value, status, opcode, byteLength, qpNumber, hasImmediate, immediate);
+      return new Entry(
+          value, status, opcode, byteLength, qpNumber, hasImmediate, immediate, hasInvalidated);
     }
 
     Entry withQpNumber(final int value) {
-      return new Entry(wrId, status, opcode, byteLength, value, hasImmediate, immediate);
+      return new Entry(
+          wrId, status, opcode, byteLength, value, hasImmediate, immediate, hasInvalidated);
     }
 
     Entry withByteLength(final int value) {
-      return new Entry(wrId, status, opcode, value, qpNumber, hasImmediate, immediate);
+      return new Entry(
+          wrId, status, opcode, value, qpNumber, hasImmediate, immediate, hasInvalidated);
     }
 
     Entry withImmediate(final int value) {
-      return new Entry(wrId, status, opcode, byteLength, qpNumber, hasImmediate, value);
+      return new Entry(
+          wrId, status, opcode, byteLength, qpNumber, hasImmediate, value, hasInvalidated);
+    }
+
+    Entry withOpcode(final WcOpcode value) {
+      return new Entry(
+          wrId, status, value, byteLength, qpNumber, hasImmediate, immediate, hasInvalidated);
+    }
+
+    Entry withInvalidated(final boolean is, final int rkey) {
+      return new Entry(wrId, status, opcode, byteLength, qpNumber, false, rkey, is);
     }
   }
+
+  /** The handlers of completion queues, for those who keep them; the oldest queue first. */
+  final Map<CompletionQueue, CqHandler> handlers = new LinkedHashMap<>();
 
   private final Deque<Runnable> later = new ArrayDeque<>();
 
@@ -114,7 +135,8 @@ class Broken extends Interposer {
               taken.byteLength(i),
               taken.qpNumber(i),
               taken.hasImmediate(i),
-              taken.immediate(i)));
+              taken.immediate(i), // as well the key of a window
+              taken.hasInvalidated(i)));
     }
     final int max = (Integer) call.arguments[1];
     int added = 0;
@@ -129,6 +151,9 @@ class Broken extends Interposer {
             0,
             e.hasImmediate(),
             e.immediate());
+        if (e.hasInvalidated()) {
+          into.setInvalidated(e.immediate());
+        }
         added++;
       }
     }

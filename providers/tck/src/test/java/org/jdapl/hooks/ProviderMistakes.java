@@ -12,23 +12,32 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jdapl.hooks.Broken.Entry;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CompletionQueue;
+import org.jdapl.verbs.CqHandler;
 import org.jdapl.verbs.EventChannel;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
+import org.jdapl.verbs.WcOpcode;
+import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
+import org.jdapl.verbs.WrOpcode;
 
 /** Providers that are wrong in one way each, and the test of the TCK that must find it. */
 public final class ProviderMistakes {
@@ -61,13 +70,13 @@ public final class ProviderMistakes {
 
   private ProviderMistakes() {}
 
-  private static Mistake mistake(
+  static Mistake mistake(
       final String name, final String finds, final UnaryOperator<VerbsProvider> over) {
     return new Mistake(name, finds, "", false, over);
   }
 
   /** Wrong in its verbs. */
-  private static Mistake verb(
+  static Mistake verb(
       final String name,
       final String finds,
       final BiFunction<Broken, Interposer.Call, Object> call) {
@@ -84,7 +93,7 @@ public final class ProviderMistakes {
   }
 
   /** Wrong in one verb. */
-  private static Mistake verb(
+  static Mistake verb(
       final String name,
       final String finds,
       final Verb which,
@@ -96,7 +105,7 @@ public final class ProviderMistakes {
   }
 
   /** Wrong in what is polled. */
-  private static Mistake polled(
+  static Mistake polled(
       final String name, final String finds, final UnaryOperator<List<Entry>> change) {
     return verb(
         name,
@@ -104,13 +113,13 @@ public final class ProviderMistakes {
         (broken, call) -> Broken.polls(call) ? Broken.polled(call, change) : call.proceed());
   }
 
-  private static Mistake each(
+  static Mistake each(
       final String name, final String finds, final UnaryOperator<Entry> change) {
     return polled(name, finds, entries -> entries.stream().map(change).toList());
   }
 
   /** Wrong in its events of a kind or name. */
-  private static Mistake event(
+  static Mistake event(
       final String name,
       final String finds,
       final String which,
@@ -132,7 +141,7 @@ public final class ProviderMistakes {
   }
 
   /** Keeps events back until an object is destroyed. */
-  private static Mistake held(
+  static Mistake held(
       final String name, final String finds, final String which, final Verb until) {
     return mistake(
         name,
@@ -161,7 +170,7 @@ public final class ProviderMistakes {
             });
   }
 
-  private static Object swallow(final Interposer.Call call) {
+  static Object swallow(final Interposer.Call call) {
     try {
       return call.proceed();
     } catch (final VerbsException e) {
@@ -368,6 +377,101 @@ public final class ProviderMistakes {
                   }
                 }),
         verb(
+            "what is flushed is told inside the verb that flushes",
+            "required_P02_noHandlerIsCalledInsideAVerb",
+            (broken, call) -> {
+              final Object result = call.proceed();
+              if (call.verb == Verb.CREATE_CQ) {
+                broken.handlers.put((CompletionQueue) result, (CqHandler) call.arguments[1]);
+              } else if (call.verb == Verb.MODIFY_QP) {
+                broken.handlers.forEach((cq, handler) -> handler.onNotification(cq));
+              }
+              return result;
+            }),
+        mistake(
+            "what is flushed of the sends is told to the queue of the receives, as by irdma once",
+            "required_A01_eachQueueTellsOfItsOwnCompletions",
+            behind ->
+                new Broken(behind) {
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Object result = call.proceed();
+                    if (call.verb == Verb.CREATE_CQ) {
+                      handlers.put((CompletionQueue) result, (CqHandler) call.arguments[1]);
+                    }
+                    return result;
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.kind.equals(Fault.NOTIFICATION) && handlers.size() == 2) {
+                      CompletionQueue last = null;
+                      for (final CompletionQueue cq : handlers.keySet()) {
+                        last = cq;
+                      }
+                      handlers.get(last).onNotification(last);
+                    } else {
+                      event.deliver();
+                    }
+                  }
+                }),
+        mistake(
+            "errors of sends are not solicited, as with rxe",
+            "required_A06_anErrorOfASendRaisesASolicitedNotification",
+            behind ->
+                new Broken(behind) {
+                  private boolean solicited;
+                  private boolean ofSend;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.REQ_NOTIFY_CQ) {
+                      solicited = call.arguments[0] == ArmKind.SOLICITED;
+                    }
+                    ofSend = call.verb == Verb.POST_SEND || (ofSend && Broken.polls(call));
+                    return call.proceed();
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (!event.kind.equals(Fault.NOTIFICATION) || !solicited || !ofSend) {
+                      event.deliver();
+                    }
+                  }
+                }),
+        mistake(
+                "an arm is lost while a notification is under way, as by siw and rxe once",
+                "required_A01_nothingIsLostWhereArmsRaceCompletions",
+                behind ->
+                    new Broken(behind) {
+                      private volatile boolean underWay;
+                      private volatile boolean lost;
+
+                      @Override
+                      Object onVerb(final Call call) {
+                        final Object result = call.proceed();
+                        if (call.verb == Verb.REQ_NOTIFY_CQ || result instanceof RearmOutcome) {
+                          lost |= underWay;
+                        }
+                        return result;
+                      }
+
+                      @Override
+                      void onEvent(final Event event) {
+                        if (!event.kind.equals(Fault.NOTIFICATION)) {
+                          event.deliver();
+                        } else if (lost) {
+                          lost = false;
+                        } else {
+                          underWay = true;
+                          LockSupport.parkNanos(200_000);
+                          underWay = false;
+                          event.deliver();
+                        }
+                      }
+                    })
+            .withThreads(),
+        verb(
             "POLL_NEEDED comes with nothing",
             "required_A08_anEmptyQueueIsNotDoneAndArmed",
             Verb.POLL_AND_REARM_CQ,
@@ -528,8 +632,8 @@ public final class ProviderMistakes {
                     final Object result = call.proceed();
                     if (call.verb == Verb.CREATE_CQ) {
                       final Hooked cq = hooked(result);
-                      final org.jdapl.verbs.CqHandler handler =
-                          (org.jdapl.verbs.CqHandler) call.arguments[1];
+                      final CqHandler handler =
+                          (CqHandler) call.arguments[1];
                       destroyed.put(cq, () -> handler.onNotification((CompletionQueue) result));
                     } else if (call.verb == Verb.DESTROY_CQ) {
                       later(destroyed.get(call.self));
@@ -586,12 +690,13 @@ public final class ProviderMistakes {
                               List.of(
                                   new Entry(
                                       1,
-                                      org.jdapl.verbs.WcStatus.WR_FLUSH_ERR,
+                                      WcStatus.WR_FLUSH_ERR,
                                       null,
                                       0,
                                       1,
                                       false,
-                                      0)));
+                                      0,
+                                      false)));
                     }
                     return call.proceed();
                   }
@@ -741,6 +846,98 @@ public final class ProviderMistakes {
             "disconnected",
             Verb.DESTROY_ID),
         verb(
+            "the backlog has no end",
+            "required_C02_moreThanTheBacklogAreRefused",
+            Verb.LISTEN,
+            (broken, call) -> {
+              call.arguments[1] = 1 << 20;
+              return call.proceed();
+            }),
+        mistake(
+            "requests end with their listener",
+            "required_C05_aRequestOutlivesItsListener",
+            behind ->
+                new Broken(behind) {
+                  private boolean ended;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    ended |= call.verb == Verb.DESTROY_LISTENER;
+                    if (call.verb == Verb.ACCEPT && ended) {
+                      throw new VerbsException("accept", "request", VerbsException.EINVAL, "gone");
+                    }
+                    return call.proceed();
+                  }
+                }),
+        mistake(
+            "a closed id that is disconnected throws",
+            "required_R02_whatIsClosedTwiceOrLateHasNoEffect",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Hooked> closed = new HashSet<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DISCONNECT && closed.contains(call.self)) {
+                      throw new VerbsException("disconnect", "id", VerbsException.EINVAL, "gone");
+                    }
+                    if (call.verb == Verb.DESTROY_ID) {
+                      closed.add(call.self);
+                    }
+                    return call.proceed();
+                  }
+                }),
+        mistake(
+            "an id owns its queue pair",
+            "required_C01_aQueuePairMayBeClosedBeforeItsId",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Hooked> owned = new HashSet<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DESTROY_QP && owned.contains(call.self)) {
+                      throw new VerbsException("destroy_qp", "qp", VerbsException.EBUSY, "an id");
+                    }
+                    if (call.verb == Verb.CONNECT) {
+                      owned.add(hooked(call.arguments[0]));
+                    } else if (call.verb == Verb.DESTROY_ID) {
+                      owned.clear();
+                    }
+                    return call.proceed();
+                  }
+                }),
+        mistake(
+            "to notify of what is established establishes it again",
+            "required_M02_toNotifyOfWhatIsEstablishedHasNoEffect",
+            behind ->
+                new Broken(behind) {
+                  private final Map<Hooked, Event> established = new HashMap<>();
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.name.equals("established")) {
+                      established.put(event.source, event);
+                    }
+                    event.deliver();
+                  }
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.RDMA_NOTIFY) {
+                      later(established.get(call.self)::deliver);
+                    }
+                    return call.proceed();
+                  }
+                }),
+        event(
+                "events of connections are delivered outside of the channel",
+                "required_P05_eventsOfConnectionsComeInsideAwaitToo",
+                Fault.CM,
+                (broken, event) -> new Thread(event::deliver).start())
+            .withModel("delivery=channel")
+            .withThreads(),
+        verb(
             "retries without a receive never end",
             "required_C06_aMessageWithoutAReceiveFailsAfterItsRetries",
             Verb.CONNECT,
@@ -751,8 +948,371 @@ public final class ProviderMistakes {
             }));
   }
 
+  /** A request with one element, which is shorter. */
+  private static SendRequest shortened(final SendRequest of, final int most) {
+    if (of.sgeCount() == 1 && of.sgeLength(0) > most) {
+      final long address = of.sgeAddress(0);
+      final int lkey = of.sgeLkey(0);
+      of.clearSge();
+      of.addSge(address, most, lkey);
+    }
+    return of;
+  }
+
+  /** Wrong in each single request that is posted to a send queue. */
+  private static Mistake request(
+      final String name, final String finds, final Consumer<SendRequest> change) {
+    return verb(
+        name,
+        finds,
+        Verb.POST_SEND,
+        (broken, call) -> {
+          if (call.arguments[0] instanceof SendRequest request) {
+            change.accept(request);
+          }
+          return call.proceed();
+        });
+  }
+
+  /** Wrong in the rights of regions. */
+  private static Mistake rights(
+      final String name, final String finds, final UnaryOperator<Set<Access>> change) {
+    return verb(
+        name,
+        finds,
+        Verb.REG_MR,
+        (broken, call) -> {
+          @SuppressWarnings("unchecked")
+          final Set<Access> access = (Set<Access>) call.arguments[2];
+          call.arguments[2] = change.apply(access);
+          return call.proceed();
+        });
+  }
+
+  static Set<Access> with(final Set<Access> access, final Access more) {
+    final Set<Access> all = EnumSet.of(more);
+    all.addAll(access);
+    return all;
+  }
+
+  /** What is declared or told, and is not so. */
+  private static List<Mistake> limits() {
+    return List.of(
+        verb(
+            "writes with immediate data are declared, and refused",
+            "required_D01_aWriteWithImmediateTakesAReceive",
+            Verb.POST_SEND,
+            (broken, call) ->
+                call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.RDMA_WRITE_WITH_IMM
+                    ? VerbsException.EINVAL
+                    : call.proceed()),
+        verb(
+            "atomics are declared, and refused",
+            "required_D01_aFetchAndAddReturnsTheOldValueAndAdds",
+            Verb.POST_SEND,
+            (broken, call) ->
+                call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.ATOMIC_FETCH_AND_ADD
+                    ? VerbsException.EOPNOTSUPP
+                    : call.proceed()),
+        verb(
+            "a resize of shared queues is declared, and refused",
+            "required_P02_aResizeDoesAsDeclared",
+            Verb.RESIZE_SRQ,
+            (broken, call) -> {
+              throw VerbsException.unsupported("modify_srq", "srq");
+            }),
+        verb(
+            "windows are told of, and there are none",
+            "required_P02_thereAreWindowsAsTheLimitsSay",
+            Verb.ALLOC_MW,
+            (broken, call) -> {
+              throw VerbsException.unsupported("alloc_mw", "device");
+            }));
+  }
+
+  /** Replaces the handler of a connect, its last argument. */
+  private static Mistake handler(
+      final String name, final String finds, final UnaryOperator<CmHandler> change) {
+    return verb(
+        name,
+        finds,
+        Verb.CONNECT,
+        (broken, call) -> {
+          call.arguments[4] = change.apply((CmHandler) call.arguments[4]);
+          return call.proceed();
+        });
+  }
+
+  /** Wrong where it is seldom looked. */
+  private static List<Mistake> subtle() {
+    return List.of(
+        mistake(
+            "a send completes when it is sent",
+            "required_C06_aMessageThatNobodyTookIsNotComplete",
+            behind ->
+                new Broken(behind) {
+                  private final Map<Object, Object> sendCqs = new HashMap<>();
+                  private final Map<Object, List<Entry>> sent = new HashMap<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.CREATE_QP) {
+                      final Object cq = ((QpAttributes) call.arguments[0]).sendCq();
+                      final Object qp = call.proceed();
+                      sendCqs.put(qp, cq);
+                      return qp;
+                    }
+                    if (call.arguments.length == 1
+                        && call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.SEND) {
+                      final QueuePair qp = (QueuePair) call.self.proxy;
+                      request.signaled = false;
+                      sent.computeIfAbsent(sendCqs.get(qp), cq -> new ArrayList<>())
+                          .add(
+                              new Entry(
+                                  request.wrId,
+                                  WcStatus.SUCCESS,
+                                  WcOpcode.SEND,
+                                  0,
+                                  qp.number(),
+                                  false,
+                                  0,
+                                  false));
+                    }
+                    final List<Entry> early = sent.get(call.self.proxy);
+                    return call.verb == Verb.POLL_CQ && early != null && !early.isEmpty()
+                        ? polled(call, entries -> List.of(early.remove(0)))
+                        : call.proceed();
+                  }
+                }),
+        mistake(
+            "a write behind one that failed is carried out",
+            "required_E02_nothingBehindAFailureIsCarriedOut",
+            behind ->
+                new Broken(behind) {
+                  private final Map<MemoryRegion, ByteBuffer> regions = new HashMap<>();
+                  private final Map<Long, Integer> writes = new HashMap<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.arguments.length == 1
+                        && call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.RDMA_WRITE) {
+                      writes.put(request.wrId, request.rkey);
+                    }
+                    final Object result =
+                        Broken.polls(call)
+                            ? polled(call, entries -> entries.stream().map(this::late).toList())
+                            : call.proceed();
+                    if (call.verb == Verb.REG_MR) {
+                      regions.put((MemoryRegion) result, (ByteBuffer) call.arguments[1]);
+                    }
+                    return result;
+                  }
+
+                  private Entry late(final Entry entry) {
+                    final Integer rkey = writes.get(entry.wrId());
+                    if (entry.status() == WcStatus.WR_FLUSH_ERR && rkey != null) {
+                      regions.forEach(
+                          (region, buffer) -> {
+                            if (region.rkey() == rkey) {
+                              buffer.put(0, (byte) 0);
+                            }
+                          });
+                    }
+                    return entry;
+                  }
+                }),
+        mistake(
+            "a message that waits for its peer is not flushed",
+            "required_T03_whatWaitsForThePeerIsFlushed",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Long> waiting = new HashSet<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.arguments.length == 1
+                        && call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.SEND) {
+                      waiting.add(request.wrId);
+                    }
+                    return Broken.polls(call)
+                        ? polled(
+                            call,
+                            entries ->
+                                entries.stream()
+                                    .filter(
+                                        entry ->
+                                            entry.status() != WcStatus.WR_FLUSH_ERR
+                                                || !waiting.contains(entry.wrId()))
+                                    .toList())
+                        : call.proceed();
+                  }
+                }),
+        handler(
+            "the id is wrapped for each event",
+            "required_C02_aConnectionIsEstablishedOnBothSidesOnce",
+            handler ->
+                (id, type, status, data) ->
+                    handler.onCmEvent(
+                        (CmId)
+                            Proxy.newProxyInstance(
+                                ProviderMistakes.class.getClassLoader(),
+                                new Class<?>[] {CmId.class},
+                                (self, method, arguments) ->
+                                    switch (method.getName()) {
+                                      case "equals" -> self == arguments[0];
+                                      case "hashCode" -> System.identityHashCode(self);
+                                      default -> method.invoke(id, arguments);
+                                    }),
+                        type,
+                        status,
+                        data)),
+        handler(
+            "an event without private data has null",
+            "required_M04_aDisconnectIsToldToBothSidesOnce",
+            handler ->
+                (id, type, status, data) ->
+                    handler.onCmEvent(id, type, status, data.hasRemaining() ? data : null)));
+  }
+
   private static List<Mistake> transfers() {
     return List.of(
+        request(
+            "a message has 64 KiB at most",
+            "required_D01_longMessagesArriveWhole",
+            request -> shortened(request, 1 << 16)),
+        mistake(
+            "a read completes after what is behind it",
+            "required_E02_completionsOfAllKindsKeepTheOrderOfTheirPosts",
+            behind ->
+                new Broken(behind) {
+                  private final List<Entry> reads = new ArrayList<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    return Broken.polls(call) ? polled(call, this::readsLast) : call.proceed();
+                  }
+
+                  private List<Entry> readsLast(final List<Entry> entries) {
+                    final List<Entry> now = new ArrayList<>();
+                    for (final Entry entry : entries) {
+                      if (!entry.isError() && entry.opcode() == WcOpcode.RDMA_READ) {
+                        reads.add(entry);
+                      } else {
+                        now.add(entry);
+                        now.addAll(reads);
+                        reads.clear();
+                      }
+                    }
+                    return now;
+                  }
+                }),
+        mistake(
+            "a fenced message overtakes a read",
+            "required_D01_aFencedMessageSendsWhatAReadBrought",
+            behind ->
+                new Broken(behind) {
+                  private Call read;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb != Verb.POST_SEND
+                        || !(call.arguments[0] instanceof SendRequest request)) {
+                      return call.proceed();
+                    }
+                    if (request.opcode == WrOpcode.RDMA_READ && read == null) {
+                      read = call;
+                      later(this::carryOut);
+                      return 0;
+                    }
+                    final Object errno = call.proceed();
+                    carryOut();
+                    return errno;
+                  }
+
+                  private void carryOut() {
+                    if (read != null) {
+                      read.proceed();
+                      read = null;
+                    }
+                  }
+                }),
+        rights(
+            "a receive writes whatever the rights",
+            "required_D02_aReceiveIntoMemoryThatMayNotBeWrittenFails",
+            access -> with(access, Access.LOCAL_WRITE)),
+        rights(
+            "a read writes whatever the rights",
+            "required_D02_aReadIntoMemoryThatMayNotBeWrittenFailsHere",
+            access -> with(access, Access.LOCAL_WRITE)),
+        mistake(
+            "all domains are one",
+            "required_D02_aSendOfAnotherDomainFailsHere",
+            behind ->
+                new Broken(behind) {
+                  private final Map<Hooked, Object> domains = new HashMap<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.REG_MR) {
+                      call.arguments[0] =
+                          domains.computeIfAbsent(call.self, device -> call.arguments[0]);
+                    }
+                    return call.proceed();
+                  }
+                }),
+        rights(
+            "who may write may do atomics",
+            "required_D02_anAtomicWithoutTheRightIsRefused",
+            access ->
+                access.contains(Access.REMOTE_WRITE) ? with(access, Access.REMOTE_ATOMIC) : access),
+        request(
+            "an address of an atomic is rounded",
+            "required_D02_anAtomicThatIsNotAlignedIsRefused",
+            request -> {
+              if (request.opcode == WrOpcode.ATOMIC_FETCH_AND_ADD) {
+                request.remoteAddress &= -Long.BYTES;
+              }
+            }),
+        mistake(
+            "an add is lost to another queue pair's",
+            "required_D01_atomicsOfTwoQueuePairsAreAtomic",
+            behind ->
+                new Broken(behind) {
+                  private int adds;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.arguments.length == 1
+                        && call.arguments[0] instanceof SendRequest request
+                        && request.opcode == WrOpcode.ATOMIC_FETCH_AND_ADD
+                        && ++adds % 10 == 0) {
+                      request.compareAdd = 0;
+                    }
+                    return call.proceed();
+                  }
+                }),
+        mistake(
+            "a closed shared queue looks like a full one",
+            "required_R02_aSharedQueueThatIsClosedRefuses",
+            behind ->
+                new Broken(behind) {
+                  private final Set<Hooked> closed = new HashSet<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    if (call.verb == Verb.DESTROY_SRQ) {
+                      closed.add(call.self);
+                    }
+                    return call.verb == Verb.POST_SRQ_RECV && closed.contains(call.self)
+                        ? VerbsException.ENOMEM
+                        : call.proceed();
+                  }
+                }),
         verb(
             "an unsignaled success completes",
             "required_D05_anUnsignaledSuccessIsSilent",
@@ -821,7 +1381,15 @@ public final class ProviderMistakes {
 
   /** All of them. */
   public static Stream<Mistake> all() {
-    return Stream.of(arming(), completions(), ends(), connections(), transfers())
+    return Stream.of(
+            arming(),
+            completions(),
+            ends(),
+            connections(),
+            transfers(),
+            limits(),
+            subtle(),
+            WindowMistakes.all())
         .flatMap(List::stream);
   }
 }

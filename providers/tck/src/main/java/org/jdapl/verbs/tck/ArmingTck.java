@@ -520,12 +520,13 @@ public abstract class ArmingTck extends VerbsTck {
             });
     final WorkCompletions batch = new WorkCompletions(Side.WR);
     int taken = 0;
+    int sleeps = 0;
     did("poll and arm until all are taken; sleep where the table says so");
     try {
       while (taken < count) {
-        batch.clear();
         final int before = cq.notifications.get();
-        final RearmOutcome outcome = cq.queue.pollAndRearm(batch, Side.WR, ArmKind.NEXT);
+        final RearmOutcome outcome =
+            cq.queue.pollAndRearm(batch, Side.WR - batch.size(), ArmKind.NEXT);
         if (outcome == RearmOutcome.POLL_NEEDED) {
           while (batch.size() < Side.WR && cq.queue.poll(batch, Side.WR - batch.size()) > 0) {}
         }
@@ -533,10 +534,11 @@ public abstract class ArmingTck extends VerbsTck {
           same((long) taken++, batch.wrId(i), "the next receive", "two threads in one queue.");
         }
         room.release(batch.size());
-        final boolean mustSleep =
+        batch.clear();
+        final boolean maySleep =
             taken < count
                 && (outcome == RearmOutcome.NOT_DONE || outcome == RearmOutcome.COMPLETED);
-        if (mustSleep) {
+        if (maySleep && !findsMore(batch, ++sleeps % 3 * 100)) {
           final int soFar = taken;
           await(
               () -> cq.notifications.get() > before || producing.failure() != null,
@@ -550,7 +552,15 @@ public abstract class ArmingTck extends VerbsTck {
       stopped.set(true);
       room.release(count);
     }
-    next = 0;
+  }
+
+  /** Polls some times more, although a notification will come: so it is met on its way. */
+  private boolean findsMore(final WorkCompletions batch, final int looks) {
+    int found = 0;
+    for (int i = 0; i < looks && found == 0; i++) {
+      found = cq.queue.poll(batch, 1);
+    }
+    return found > 0;
   }
 
   private void rethrow(final Background background) {

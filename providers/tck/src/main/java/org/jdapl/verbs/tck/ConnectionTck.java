@@ -91,6 +91,13 @@ public abstract class ConnectionTck extends VerbsTck {
         passive.events.size(),
         "events of the passive side: " + passive.events,
         "one from the" + " accept, and one from the message.");
+    for (final Link link : List.of(active, passive)) {
+      same(
+          Set.of(link.id),
+          link.ids,
+          "the id that the handler is given, which is the one that the call returned",
+          "an id that is wrapped for each event.");
+    }
     check(
         passive.requests.get(0).remoteAddress() != null,
         "the address of who asked",
@@ -112,6 +119,11 @@ public abstract class ConnectionTck extends VerbsTck {
       final ByteBuffer asked = Link.data(length);
       from.connect(passive, from.parameters(asked));
       final CmRequest request = passive.request(number);
+      check(
+          request.privateData().isReadOnly(),
+          "a read-only view of the request's data",
+          request.privateData(),
+          "the buffer that the message was read into.");
       checkData(
           passive.side,
           Link.bytes(asked),

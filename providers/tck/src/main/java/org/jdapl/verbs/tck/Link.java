@@ -38,9 +38,13 @@ final class Link {
   /** The threads that its handlers were called on. */
   final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
+  /** The ids that its handler was given. */
+  final Set<CmId> ids = ConcurrentHashMap.newKeySet();
+
   final AtomicInteger deepest = new AtomicInteger();
   CmListener listener;
   CmId id;
+  private volatile boolean gaveNull;
   private final VerbsTck tck;
   private final AtomicInteger depth = new AtomicInteger();
 
@@ -92,7 +96,11 @@ final class Link {
     return (of, type, status, data) -> {
       deepest.accumulateAndGet(depth.incrementAndGet(), Math::max);
       threads.add(Thread.currentThread());
-      events.add(new Event(type, status, bytes(data)));
+      ids.add(of);
+      if (data == null) {
+        gaveNull = true;
+      }
+      events.add(new Event(type, status, data == null ? List.of() : bytes(data)));
       depth.decrementAndGet();
     };
   }
@@ -137,6 +145,11 @@ final class Link {
 
   Event awaitEvent(final int number, final String expected, final String often) {
     tck.await(() -> events.size() >= number, expected, () -> events, often);
+    tck.check(
+        !gaveNull,
+        "private data that is empty where there is none",
+        "null",
+        "an event of the library's that has a null there, which was passed on.");
     return events.get(number - 1);
   }
 

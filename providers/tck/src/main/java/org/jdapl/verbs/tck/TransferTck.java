@@ -323,6 +323,25 @@ public abstract class TransferTck extends VerbsTck {
     checkSuccess(received(1), 2, WcOpcode.RECV, b.qp);
   }
 
+  @Test
+  void required_C06_aMessageThatNobodyTookIsNotComplete() {
+    connect();
+    b.side.postRecv(b.qp, 2);
+    for (int i = 1; i <= 2; i++) {
+      a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, i, 0, 8));
+    }
+    checkSuccess(sent(1), 1, WcOpcode.SEND, a.qp);
+    silence();
+    a.sends.pollAll();
+    same(
+        1,
+        a.sends.polled.size(),
+        "completions of 2 messages for 1 receive",
+        "a send that completes when it is sent, not when the peer has answered.");
+    b.side.postRecv(b.qp, 3);
+    checkSuccess(sent(2), 2, WcOpcode.SEND, a.qp);
+  }
+
   private void checkError(final Completion seen, final long wrId, final WcStatus... statuses) {
     check(
         seen.wrId() == wrId
@@ -610,7 +629,13 @@ public abstract class TransferTck extends VerbsTck {
     if (errno == 0) {
       a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 1, 0, 8));
       checkError(sent(1), 1, WcStatus.REM_OP_ERR, WcStatus.REM_ACCESS_ERR);
-      same(WcStatus.LOC_PROT_ERR, received(1).status(), "the status of the receive", PROTECTION);
+      final Completion received = received(1);
+      check(
+          received.status() == WcStatus.LOC_PROT_ERR
+              || received.status() == WcStatus.LOC_QP_OP_ERR, // as soft-RoCE has it
+          "the receive to fail with LOC_PROT_ERR or LOC_QP_OP_ERR",
+          received,
+          PROTECTION);
     }
     check(memory.equals(large(64, 7)), "the memory as it was", "it was written", PROTECTION);
   }
@@ -639,5 +664,51 @@ public abstract class TransferTck extends VerbsTck {
     final MemoryRegion region =
         a.side.own(a.side.device.regMr(other, ByteBuffer.allocateDirect(64), Side.all()));
     refusedHere(region.address(), 8, region.lkey());
+  }
+
+  @Test
+  void required_E02_nothingBehindAFailureIsCarriedOut() {
+    connect();
+    fill(b.side, 0, Side.BYTES, 50);
+    b.side.postRecv(b.qp, b.side.recv(9, 1000, 64));
+    final SendRequest failing = remote(WrOpcode.RDMA_WRITE, 61, 8, 0);
+    failing.rkey ^= 0x5a5a5a;
+    a.side.postSend(a.qp, failing);
+    a.side.postSend(a.qp, remote(WrOpcode.RDMA_WRITE, 62, 8, 0));
+    a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 63, 0, 8));
+    final String often = "requests that are sent without a look at the answers of those before.";
+    checkError(sent(1), 61, WcStatus.REM_ACCESS_ERR);
+    checkError(sent(2), 62, WcStatus.WR_FLUSH_ERR);
+    checkError(sent(3), 63, WcStatus.WR_FLUSH_ERR);
+    silence();
+    final List<Completion> arrived = b.receives.pollAll();
+    check(arrived.stream().noneMatch(Completion::isSuccess), "nothing to arrive", arrived, often);
+    for (int i = 0; i < Side.BYTES; i++) {
+      same((byte) (50 + 31 * i), b.side.buffer.get(i), "byte " + i + " of the peer", often);
+    }
+  }
+
+  @Test
+  void required_T03_whatWaitsForThePeerIsFlushed() {
+    connect();
+    for (int i = 0; i < 4; i++) {
+      final SendRequest request = a.side.send(WrOpcode.SEND, 51 + i, 0, 8);
+      request.signaled = i % 2 == 0;
+      a.side.postSend(a.qp, request);
+    }
+    silence();
+    did("modify the queue pair to the error state: the peer has no receive for 4 messages");
+    a.qp.modifyToError();
+    for (int i = 0; i < 4; i++) {
+      checkError(sent(i + 1), 51 + i, WcStatus.WR_FLUSH_ERR);
+    }
+    b.side.postRecv(b.qp, 7);
+    silence();
+    final List<Completion> arrived = b.receives.pollAll();
+    check(
+        arrived.stream().noneMatch(Completion::isSuccess),
+        "no message to arrive that was flushed",
+        arrived,
+        "a message that is on its way, or waits at the peer, and is flushed as well.");
   }
 }

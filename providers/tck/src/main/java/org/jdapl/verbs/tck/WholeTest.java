@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Runs a test on a thread of its own, with its bed opened and closed around it, and gives it up
@@ -70,7 +71,7 @@ final class WholeTest implements InvocationInterceptor {
       tck.open(bed);
       invocation.proceed();
     } catch (final Throwable e) {
-      failure = e;
+      failure = inWords(tck, e);
     }
     try {
       tck.close();
@@ -79,6 +80,19 @@ final class WholeTest implements InvocationInterceptor {
         return e;
       }
       failure.addSuppressed(e);
+    }
+    return failure;
+  }
+
+  /** An exception that no test expected, with what was done. */
+  private static Throwable inWords(final VerbsTck tck, final Throwable failure) {
+    if (failure instanceof RuntimeException && !(failure instanceof TestAbortedException)) {
+      return new AssertionError(
+          tck.report(
+              "a call to be done that the contract allows",
+              failure,
+              "a check of the provider that is too strict; its cause is below."),
+          failure);
     }
     return failure;
   }
