@@ -1103,6 +1103,30 @@ final class Mistakes {
             "return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;",
             "return operation == DtoOperation.SEND;"),
         Mistake.of(
+            "D01",
+            "an addition reads, and writes a moment later",
+            "SimQp.java",
+            "      case ATOMIC_FETCH_AND_ADD -> fabric.remote.putLong(old + request.compareAdd);\n",
+            "      case ATOMIC_FETCH_AND_ADD -> {\n"
+                + "        final int key = request.rkey;\n"
+                + "        final long at = request.remoteAddress;\n"
+                + "        final long sum = old + request.compareAdd;\n"
+                + "        fabric.later(\n"
+                + "            1,\n"
+                + "            () -> {\n"
+                + "              if (fabric.remote.setRemote(\n"
+                + "                  this, key, at, ATOMIC_BYTES, Access.REMOTE_ATOMIC)) {\n"
+                + "                fabric.remote.putLong(sum);\n"
+                + "              }\n"
+                + "            });\n"
+                + "      }\n"),
+        Mistake.of(
+            "D01",
+            "a swap does not look whether it is as expected",
+            "SimQp.java",
+            "fabric.remote.putLong(old == request.compareAdd ? request.swap : old);",
+            "fabric.remote.putLong(request.swap);"),
+        Mistake.of(
             "D02",
             "an atomic writes memory that is for reading",
             "EndpointImpl.java",
