@@ -20,7 +20,9 @@ public final class BrokenCode {
 
   private static final List<String> SOURCES =
       List.of(
-          "evd-core/src/main/java/org/jdapl/evd", "providers/spi/src/main/java/org/jdapl/verbs");
+          "evd-core/src/main/java/org/jdapl/evd",
+          "providers/spi/src/main/java/org/jdapl/verbs",
+          "providers/sim/src/main/java/org/jdapl/sim");
 
   private BrokenCode() {}
 

@@ -1104,6 +1104,30 @@ final class Mistakes {
             "return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;",
             "return operation == DtoOperation.SEND;"),
         Mistake.of(
+            "D01",
+            "an addition reads, and writes a moment later",
+            "SimQp.java",
+            "      case ATOMIC_FETCH_AND_ADD -> fabric.remote.putLong(old + request.compareAdd);\n",
+            "      case ATOMIC_FETCH_AND_ADD -> {\n"
+                + "        final int key = request.rkey;\n"
+                + "        final long at = request.remoteAddress;\n"
+                + "        final long sum = old + request.compareAdd;\n"
+                + "        fabric.later(\n"
+                + "            1,\n"
+                + "            () -> {\n"
+                + "              if (fabric.remote.setRemote(\n"
+                + "                  this, key, at, ATOMIC_BYTES, Access.REMOTE_ATOMIC)) {\n"
+                + "                fabric.remote.putLong(sum);\n"
+                + "              }\n"
+                + "            });\n"
+                + "      }\n"),
+        Mistake.of(
+            "D01",
+            "a swap does not look whether it is as expected",
+            "SimQp.java",
+            "fabric.remote.putLong(old == request.compareAdd ? request.swap : old);",
+            "fabric.remote.putLong(request.swap);"),
+        Mistake.of(
             "D02",
             "an atomic writes memory that is for reading",
             "EndpointImpl.java",
@@ -1178,8 +1202,8 @@ final class Mistakes {
             "C06",
             "the reads that were asked for are told as negotiated",
             "Connection.java",
-            "return id == null ? endpoint.attributes().rdmaReadsOut() : id.readsOut();",
-            "return endpoint.attributes().rdmaReadsOut();"),
+            "return id == null ? incarnation.attributes().rdmaReadsOut() : id.readsOut();",
+            "return incarnation.attributes().rdmaReadsOut();"),
         Mistake.of(
             "C06",
             "one kind of retries is taken for both",
@@ -1201,7 +1225,7 @@ final class Mistakes {
         Mistake.of(
             "C06",
             "a timer that is too long for the wire is taken",
-            "IaImpl.java",
+            "IaLimits.java",
             "timer.compareTo(Duration.ofNanos(max)) > 0",
             "timer.equals(Duration.ofNanos(Long.MAX_VALUE))"));
   }

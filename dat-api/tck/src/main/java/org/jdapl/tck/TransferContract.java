@@ -119,16 +119,13 @@ public abstract class TransferContract extends Contract {
 
   /** Each number is fetched by one of them: a sum alone could hide two errors. */
   @Test
-  void required_D01_atomicsOfEightEndpointsAtOnceLoseNothing() {
+  void required_D01_additionsAreAtomicUnderEightContendingEndpoints() {
     final int sides = 8;
     final int each = 40;
     final int open = 8;
-    final Side target = new Side(this, 2 * sides * 16, EndpointAttributes.defaults());
-    target.seen.answer(request -> request.accept(target.newEndpoint(), null));
+    final Side target = target(sides);
     final long door = connQual();
     target.adapter.createPsp(door, target.evd);
-    target.endpoint.close();
-    target.enable();
     final List<Side> adders = new ArrayList<>();
     final List<Long> fetched = new ArrayList<>();
     for (int i = 0; i < sides; i++) {
@@ -164,6 +161,82 @@ public abstract class TransferContract extends Contract {
           .as(why("each step was seen by one of them"))
           .containsExactlyInAnyOrderElementsOf(range(0, sides * each));
     }
+  }
+
+  /** Each takes numbers by swaps that the others make fail; no number is taken twice. */
+  @Test
+  void required_D01_swapsAreAtomicUnderEightContendingEndpoints() {
+    final int sides = 8;
+    final int each = 10;
+    final Side target = target(sides);
+    final long door = connQual();
+    target.adapter.createPsp(door, target.evd);
+    final List<Side> swappers = new ArrayList<>();
+    final List<Long> taken = new ArrayList<>();
+    for (int i = 0; i < sides; i++) {
+      final Side side = new Side(this, 64, EndpointAttributes.defaults());
+      final AtomicInteger left = new AtomicInteger(each);
+      side.seen.each(
+          event -> {
+            if (event instanceof DtoCompletion done && done.status() == DtoStatus.SUCCESS) {
+              final long found = numbers(side).getLong(0);
+              if (found == done.cookie()) {
+                left.decrementAndGet();
+                synchronized (taken) {
+                  taken.add(found);
+                }
+              }
+              if (left.get() > 0) {
+                take(side, found == done.cookie() ? found + 1 : found, target.lmr);
+              }
+            }
+          });
+      side.enable();
+      side.endpoint.connect(target.adapter.address(), door, Pair.CONNECT, null);
+      swappers.add(side);
+    }
+    await(() -> swappers.stream().allMatch(Side::established), "eight connections");
+
+    swappers.forEach(side -> take(side, 0, target.lmr));
+    await(
+        () -> {
+          synchronized (taken) {
+            return taken.size() >= sides * each;
+          }
+        },
+        "all of them");
+
+    assertThat(numbers(target).getLong(0)).as(why("one step for each")).isEqualTo(sides * each);
+    synchronized (taken) {
+      assertThat(taken)
+          .as(why("each number was taken once"))
+          .containsExactlyInAnyOrderElementsOf(range(0, sides * each));
+    }
+  }
+
+  /** Tries to make a number the next one. */
+  private void take(final Side side, final long number, final Lmr remote) {
+    succeeds(
+        side.endpoint.postCompareAndSwap(
+            side.lmr,
+            0,
+            remote.rmrContext(),
+            remote.address(),
+            number,
+            number + 1,
+            number,
+            null,
+            DEFAULT),
+        "a compare and swap within its own count");
+  }
+
+  /** Who accepts connections of some others, and has the memory that they change. */
+  private Side target(final int sides) {
+    final Side target = new Side(this, 2 * sides * 16, EndpointAttributes.defaults());
+    target.seen.answer(request -> request.accept(target.newEndpoint(), null));
+    target.endpoint.close();
+    target.enable();
+    return target;
   }
 
   private void fetch(final Side side, final int to, final Lmr remote) {

@@ -232,6 +232,14 @@ record Script(
       final Call call = one(random, WITH_A_WINDOW);
       actions.add(Action.of(call, random.nextInt(8), random.nextInt(64), random.nextInt(64)));
     }
+    if (random.nextInt(4) == 0) { // a connection ends while a bind is on its way
+      final int endpoint = random.nextInt(8);
+      actions.add(Action.of(Call.BIND, endpoint, random.nextInt(8), random.nextInt(64)));
+      actions.add(Action.of(Call.RUN, 1 + random.nextInt(3), 0, 0));
+      actions.add(Action.of(Call.DISCONNECT, endpoint, 1));
+      actions.add(Action.of(Call.RUN, 1 + random.nextInt(8), 0, 0));
+      actions.add(Action.of(Call.CLOSE_LMR, random.nextInt(2), random.nextInt(2), 0));
+    }
   }
 
   private static SimModel model(final SplittableRandom random) {

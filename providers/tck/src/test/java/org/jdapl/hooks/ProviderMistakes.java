@@ -113,8 +113,7 @@ public final class ProviderMistakes {
         (broken, call) -> Broken.polls(call) ? Broken.polled(call, change) : call.proceed());
   }
 
-  static Mistake each(
-      final String name, final String finds, final UnaryOperator<Entry> change) {
+  static Mistake each(final String name, final String finds, final UnaryOperator<Entry> change) {
     return polled(name, finds, entries -> entries.stream().map(change).toList());
   }
 
@@ -141,8 +140,7 @@ public final class ProviderMistakes {
   }
 
   /** Keeps events back until an object is destroyed. */
-  static Mistake held(
-      final String name, final String finds, final String which, final Verb until) {
+  static Mistake held(final String name, final String finds, final String which, final Verb until) {
     return mistake(
         name,
         finds,
@@ -632,8 +630,7 @@ public final class ProviderMistakes {
                     final Object result = call.proceed();
                     if (call.verb == Verb.CREATE_CQ) {
                       final Hooked cq = hooked(result);
-                      final CqHandler handler =
-                          (CqHandler) call.arguments[1];
+                      final CqHandler handler = (CqHandler) call.arguments[1];
                       destroyed.put(cq, () -> handler.onNotification((CompletionQueue) result));
                     } else if (call.verb == Verb.DESTROY_CQ) {
                       later(destroyed.get(call.self));
@@ -689,14 +686,7 @@ public final class ProviderMistakes {
                           entries ->
                               List.of(
                                   new Entry(
-                                      1,
-                                      WcStatus.WR_FLUSH_ERR,
-                                      null,
-                                      0,
-                                      1,
-                                      false,
-                                      0,
-                                      false)));
+                                      1, WcStatus.WR_FLUSH_ERR, null, 0, 1, false, 0, false)));
                     }
                     return call.proceed();
                   }
