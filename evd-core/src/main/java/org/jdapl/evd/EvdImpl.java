@@ -27,7 +27,7 @@ import org.jdapl.verbs.WorkCompletions;
 
 /**
  * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
- * that popped the token, for {@link Upcalls}, or a consumer's thread, see {@link ConsumerTurn}. The
+ * that popped the token, for {@link EvdUpcalls}, or a consumer's thread, see {@link ConsumerTurn}. The
  * framework's own business with an EVD is done in a turn as well; see {@link #control}.
  */
 final class EvdImpl extends ObjectBase implements Evd {
@@ -47,7 +47,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   private final Merger merger;
   private final EvdRoom room;
   private final EvdClose closing;
-  private final Upcalls upcalls;
+  private final EvdUpcalls upcalls;
   private final ConsumerTurn consumer;
   private final Counters counters = new Counters();
   private final FaultLog faults;
@@ -87,7 +87,7 @@ final class EvdImpl extends ObjectBase implements Evd {
     room = new EvdRoom(this, length, streams, lane, merger);
     closing = new EvdClose(this, state, lane);
     faults = new FaultLog(this, counters, ia.runtime().errorHandler());
-    upcalls = new Upcalls(this, state);
+    upcalls = new EvdUpcalls(this, state);
     consumer = new ConsumerTurn(this, state);
   }
 

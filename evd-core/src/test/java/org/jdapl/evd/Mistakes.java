@@ -33,7 +33,7 @@ final class Mistakes {
         Mistake.of(
             "E01",
             "the event at hand is taken when the policy changed meanwhile, and lost",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "          || budget == 0\n          || merger.isTired()) {",
             "          || budget == 0\n"
                 + "          || merger.isTired()) {\n"
@@ -188,7 +188,7 @@ final class Mistakes {
         Mistake.of(
             "U06",
             "ON_NEW is taken for ON_ANY",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "    if (when == Invoke.ON_ANY) {",
             "    if (when != null) {"),
         Mistake.of(
@@ -222,11 +222,11 @@ final class Mistakes {
                 "    return policy != DISABLED && (s & RUNNING) == 0;",
                 "    return (s & RUNNING) == 0;")
             .with(
-                "Upcalls.java",
+                "EvdUpcalls.java",
                 "(s & EvdState.POLICY) != EvdState.SINGLE\n          || handler == null",
                 "handler == null")
             .with(
-                "Upcalls.java",
+                "EvdUpcalls.java",
                 "    if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
                 "    if (target.events != null) {"),
         Mistake.of(
@@ -310,7 +310,7 @@ final class Mistakes {
             Mistake.of(
                 "U05",
                 "upcalls are enabled while a teardown waits",
-                "Upcalls.java",
+                "EvdUpcalls.java",
                 "if (to != null && teardowns > 0) {",
                 "if (to != null && teardowns > 99) {"),
             Mistake.of(
@@ -789,7 +789,7 @@ final class Mistakes {
         Mistake.of(
             "U13",
             "a policy is published under its lock",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "    evd.publish(before, EvdState.SET_POLICY, policy);\n",
             "    synchronized (policyLock) {\n"
                 + "      evd.publish(before, EvdState.SET_POLICY, policy);\n"

@@ -173,7 +173,7 @@ final class ExplorerMistakes {
         Mistake.of(
             "W05",
             "a CNO is not told of what ON_NEW held back",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "DISABLED = EvdState.DISABLED | EvdState.WORK;",
             "DISABLED = EvdState.DISABLED;"));
   }

@@ -71,7 +71,7 @@ final class RaceMistakes {
         planted(
             "a turn takes the handler of a policy that is not set yet",
             "POLICY x TURN",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "return policy == (state & EvdState.CONCURRENCY) ? events : null;",
             "return events;"),
         planted(
@@ -83,7 +83,7 @@ final class RaceMistakes {
         planted(
             "bits are cleared after the look, not before",
             "POST x TURN",
-            "Upcalls.java",
+            "EvdUpcalls.java",
             "      } else if (!merger.isTired()) {\n        endOfTurn(by, called);",
             "      } else if (!merger.isTired()) {\n"
                 + "        state.apply(EvdState.RESUME, 0);\n"

@@ -11,7 +11,7 @@ import org.jdapl.dat.ReturnSubtype;
  * The upcalls of an EVD: what is called under which policy, and the turn of a dispatcher that makes
  * the calls.
  */
-final class Upcalls {
+final class EvdUpcalls {
 
   /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
   private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
@@ -44,7 +44,7 @@ final class Upcalls {
   /** Of the turn. */
   private final Handout handout = new Handout();
 
-  Upcalls(final EvdImpl evd, final EvdState state) {
+  EvdUpcalls(final EvdImpl evd, final EvdState state) {
     this.evd = evd;
     this.state = state;
     merger = evd.merger();
