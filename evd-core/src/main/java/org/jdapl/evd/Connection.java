@@ -165,12 +165,14 @@ final class Connection implements CmHandler {
 
   int rdmaReadsIn() {
     final CmId id = cmId;
-    return id == null ? endpoint.attributes().rdmaReadsIn() : id.readsIn();
+    final int told = id == null ? CmId.NOT_TOLD : id.readsIn();
+    return told < 0 ? endpoint.attributes().rdmaReadsIn() : told;
   }
 
   int rdmaReadsOut() {
     final CmId id = cmId;
-    return id == null ? endpoint.attributes().rdmaReadsOut() : id.readsOut();
+    final int told = id == null ? CmId.NOT_TOLD : id.readsOut();
+    return told < 0 ? endpoint.attributes().rdmaReadsOut() : told;
   }
 
   /** What can be changed without another queue pair is. */
