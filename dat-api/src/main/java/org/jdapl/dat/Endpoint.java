@@ -385,8 +385,9 @@ public interface Endpoint extends DatObject {
    *
    * @return what the connection was negotiated to, also after its end: the least of {@link
    *     EndpointAttributes#rdmaReadsIn}, what the device can, and what the peer has in flight. What
-   *     its attributes say if there was no connect or accept since its creation or last reset; and
-   *     until the peer answered a connect, the least of the first two.
+   *     its attributes say if there was no connect or accept since its creation or last reset, or
+   *     if the provider does not negotiate; and until the peer answered a connect, the least of the
+   *     first two.
    */
   int rdmaReadsIn();
 

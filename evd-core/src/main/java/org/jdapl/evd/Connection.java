@@ -168,12 +168,14 @@ final class Connection implements CmHandler {
 
   int rdmaReadsIn() {
     final CmId id = cmId;
-    return id == null ? incarnation.attributes().rdmaReadsIn() : id.readsIn();
+    final int told = id == null ? CmId.NOT_TOLD : id.readsIn();
+    return told < 0 ? incarnation.attributes().rdmaReadsIn() : told;
   }
 
   int rdmaReadsOut() {
     final CmId id = cmId;
-    return id == null ? incarnation.attributes().rdmaReadsOut() : id.readsOut();
+    final int told = id == null ? CmId.NOT_TOLD : id.readsOut();
+    return told < 0 ? incarnation.attributes().rdmaReadsOut() : told;
   }
 
   /** What can be changed without another queue pair is. */

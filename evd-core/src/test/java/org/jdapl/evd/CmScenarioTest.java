@@ -17,6 +17,7 @@ import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Invoke;
@@ -67,6 +68,20 @@ class CmScenarioTest {
           }
         },
         1);
+  }
+
+  @Test
+  void required_C06_readsAreThoseAskedForWhereTheProviderDoesNotTell() {
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(
+            bed.pz, bed.evd, EndpointAttributes.defaults().withMaxDtos(4, 4).withRdmaReads(3, 5));
+
+    bed.connect(endpoint);
+    provider.tell(CmEventType.ESTABLISHED, 0);
+    bed.settle();
+
+    assertThat(endpoint.rdmaReadsIn()).isEqualTo(3);
+    assertThat(endpoint.rdmaReadsOut()).isEqualTo(5);
   }
 
   /** A connection of a side that is not established yet. */

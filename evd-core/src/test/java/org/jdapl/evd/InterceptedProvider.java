@@ -311,16 +311,6 @@ final class InterceptedProvider implements VerbsProvider, Device {
     }
 
     @Override
-    public int readsIn() {
-      return 0;
-    }
-
-    @Override
-    public int readsOut() {
-      return 0;
-    }
-
-    @Override
     public void close() {
       call("destroy_id");
     }

@@ -222,16 +222,6 @@ final class Loopback implements VerbsProvider, Device {
           public void notifyEstablished() {}
 
           @Override
-          public int readsIn() {
-            return 0;
-          }
-
-          @Override
-          public int readsOut() {
-            return 0;
-          }
-
-          @Override
           public void close() {}
         };
     handler.onCmEvent(id, CmEventType.ESTABLISHED, 0, ByteBuffer.allocate(0));

@@ -1202,8 +1202,14 @@ final class Mistakes {
             "C06",
             "the reads that were asked for are told as negotiated",
             "Connection.java",
-            "return id == null ? incarnation.attributes().rdmaReadsOut() : id.readsOut();",
+            "return told < 0 ? incarnation.attributes().rdmaReadsOut() : told;",
             "return incarnation.attributes().rdmaReadsOut();"),
+        Mistake.of(
+            "C06",
+            "a number of reads that the provider does not tell is told",
+            "Connection.java",
+            "return told < 0 ? incarnation.attributes().rdmaReadsIn() : told;",
+            "return told < -1 ? incarnation.attributes().rdmaReadsIn() : told;"),
         Mistake.of(
             "C06",
             "one kind of retries is taken for both",

@@ -447,16 +447,6 @@ final class ScriptedDevice implements VerbsProvider, Device {
     public void notifyEstablished() {}
 
     @Override
-    public int readsIn() {
-      return 0;
-    }
-
-    @Override
-    public int readsOut() {
-      return 0;
-    }
-
-    @Override
     public void close() {}
   }
 

@@ -11,7 +11,7 @@ import java.util.List;
  * @param flags of a message: {@link #SOLICITED}, {@link #IMMEDIATE}.
  * @param value immediate data; of an answer its status; of CONNECT {@link #MAGIC}.
  * @param key of the peer's memory; of CONNECT and ACCEPT how often to wait for a receive.
- * @param address in the peer's memory; of CONNECT and ACCEPT the {@link #withReads}.
+ * @param address in the peer's memory.
  * @param size of the data, or of that which a READ asks for.
  * @param data from its position to its limit.
  */
@@ -38,19 +38,6 @@ record Frame(Kind kind, int flags, int value, int key, long address, int size, B
   /** Of a connection. */
   static Frame of(final Kind kind, final int value, final int key, final byte[] data) {
     return new Frame(kind, 0, value, key, 0, data.length, ByteBuffer.wrap(data));
-  }
-
-  /** The same, of a side that answers so many reads at once, and has so many in flight. */
-  Frame withReads(final int in, final int out) {
-    return new Frame(kind, flags, value, key, (long) in << Integer.SIZE | out, size, data);
-  }
-
-  int readsIn() {
-    return (int) (address >>> Integer.SIZE);
-  }
-
-  int readsOut() {
-    return (int) address;
   }
 
   /** Header and data, to be written. */

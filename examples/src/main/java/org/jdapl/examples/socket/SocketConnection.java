@@ -59,8 +59,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
   private byte[] data = NOTHING; // what the request carries
   private int unsentBytes;
   private int rnrRetries; // the peer's
-  private volatile int readsIn;
-  private volatile int readsOut;
   private long starvingSince;
   private boolean isLast; // nothing is sent behind what is unsent
   private boolean isGone;
@@ -75,8 +73,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     this.listener = listener;
     this.channel = channel;
     this.state = state;
-    readsIn = device.limits().maxReadsIn();
-    readsOut = device.limits().maxReadsOut();
   }
 
   static SocketConnection active(
@@ -118,23 +114,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
     qp = newQp;
     handler = newHandler;
     parameters = newParameters;
-    negotiate(newParameters.readsIn(), newParameters.readsOut());
-  }
-
-  /** What is known of the other side's reads, which are this one's the other way round. */
-  private void negotiate(final int in, final int out) {
-    readsIn = Math.min(readsIn, in);
-    readsOut = Math.min(readsOut, out);
-  }
-
-  @Override
-  public int readsIn() {
-    return readsIn;
-  }
-
-  @Override
-  public int readsOut() {
-    return readsOut;
   }
 
   private void register(final int operations) throws IOException {
@@ -160,9 +139,7 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
 
   private void greet() {
     key.interestOps(SelectionKey.OP_READ);
-    send(
-        Frame.of(Frame.Kind.CONNECT, Frame.MAGIC, parameters.rnrRetryCount(), data)
-            .withReads(readsIn, readsOut));
+    send(Frame.of(Frame.Kind.CONNECT, Frame.MAGIC, parameters.rnrRetryCount(), data));
   }
 
   /** The socket can be read, or written, or is connected. */
@@ -217,7 +194,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
         }
         state = State.REQUESTED;
         rnrRetries = frame.key();
-        negotiate(frame.readsOut(), frame.readsIn());
         data = bytes(frame);
         listener.arrived(this);
       }
@@ -258,7 +234,6 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
       return;
     }
     rnrRetries = frame.key();
-    negotiate(frame.readsOut(), frame.readsIn());
     state = State.ESTABLISHED;
     qp.connect();
     event(CmEventType.ESTABLISHED, 0, bytes(frame));
@@ -414,9 +389,7 @@ final class SocketConnection extends SocketObject implements CmId, CmRequest {
         lost(new EOFException());
       } else {
         listener.left(this, true);
-        send(
-            Frame.of(Frame.Kind.ACCEPT, 0, newParameters.rnrRetryCount(), reply)
-                .withReads(readsIn, readsOut));
+        send(Frame.of(Frame.Kind.ACCEPT, 0, newParameters.rnrRetryCount(), reply));
       }
       return this;
     }

@@ -412,7 +412,7 @@ final class SocketDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    checkSize("listen", "service", service, (int) MAX_SERVICE);
+    checkSize("listen", "service", service, 65_535);
     checkSize("listen", "backlog", backlog, Integer.MAX_VALUE);
     synchronized (lock) {
       checkOpen("listen");
@@ -427,7 +427,7 @@ final class SocketDevice implements Device {
       final long service,
       final CmParameters parameters,
       final CmHandler handler) {
-    checkSize("connect", "service", service, (int) MAX_SERVICE);
+    checkSize("connect", "service", service, 65_535);
     final byte[] data = privateData("connect", parameters.privateData());
     synchronized (lock) {
       final SocketQp own = own("connect", SocketQp.class, qp);

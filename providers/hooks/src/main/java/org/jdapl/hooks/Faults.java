@@ -484,16 +484,6 @@ public final class Faults extends Interposer {
     public void notifyEstablished() {}
 
     @Override
-    public int readsIn() {
-      return 0;
-    }
-
-    @Override
-    public int readsOut() {
-      return 0;
-    }
-
-    @Override
     public void close() {}
 
     @Override

@@ -6,8 +6,10 @@ import org.jdapl.tck.ErrorContract;
 import org.jdapl.tck.EventContract;
 import org.jdapl.tck.EventThreadsContract;
 import org.jdapl.tck.MergeContract;
+import org.jdapl.tck.PostContract;
 import org.jdapl.tck.PrivateDataContract;
 import org.jdapl.tck.QueryContract;
+import org.jdapl.tck.RetryContract;
 import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
@@ -49,6 +51,22 @@ class DatContractTest {
 
   @Nested
   class Merging extends MergeContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Posts extends PostContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Retries extends RetryContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();

@@ -3,6 +3,9 @@ package org.jdapl.verbs;
 /** A connection of the connection manager (rdma_cm_id). It does not own the queue pair. */
 public interface CmId extends AutoCloseable {
 
+  /** In place of a number of reads: the provider does not tell. */
+  int NOT_TOLD = -1;
+
   /**
    * Ends the connection (rdma_disconnect): moves the queue pair to the error state and tells the
    * peer. Both sides get DISCONNECTED if the peer answers. Legal in every state and twice.
@@ -25,17 +28,23 @@ public interface CmId extends AutoCloseable {
    *
    * @return what was negotiated, since ESTABLISHED and on the passive side since the accept: the
    *     least of what this side asked for, its device can, and the peer has in flight; before that,
-   *     of the first two.
+   *     of the first two. {@link #NOT_TOLD} if the provider does not negotiate: then the core tells
+   *     what this side asked for.
    */
-  int readsIn();
+  default int readsIn() {
+    return NOT_TOLD;
+  }
 
   /**
    * How many RDMA reads and atomics this side may have in flight (initiator_depth); else as {@link
    * #readsIn}.
    *
-   * @return the least of what this side asked for, its device can, and the peer answers at once.
+   * @return the least of what this side asked for, its device can, and the peer answers at once; or
+   *     {@link #NOT_TOLD}.
    */
-  int readsOut();
+  default int readsOut() {
+    return NOT_TOLD;
+  }
 
   /**
    * Destroys the id (rdma_destroy_id): a barrier, when it returned no event of it is delivered and

@@ -928,6 +928,16 @@ public final class ProviderMistakes {
             .withModel("delivery=channel")
             .withThreads(),
         verb(
+            "reads are not negotiated down to those of who accepts",
+            "required_C06_readsAreNegotiatedDownToWhatBothSidesHave",
+            Verb.ACCEPT,
+            (broken, call) -> {
+              final CmParameters of = (CmParameters) call.arguments[1];
+              call.arguments[1] =
+                  new CmParameters(of.privateData(), 3, 3, of.retryCount(), of.rnrRetryCount());
+              return call.proceed();
+            }),
+        verb(
             "retries without a receive never end",
             "required_C06_aMessageWithoutAReceiveFailsAfterItsRetries",
             Verb.CONNECT,

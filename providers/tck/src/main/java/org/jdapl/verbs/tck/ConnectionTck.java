@@ -7,7 +7,9 @@ import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
+import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListener;
+import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
 import org.jdapl.verbs.PrivateDataLength;
 import org.jdapl.verbs.VerbsException;
@@ -211,6 +213,31 @@ public abstract class ConnectionTck extends VerbsTck {
         sent,
         Link.bytes(passive.request(1).privateData()),
         "data of the request, changed after the call");
+  }
+
+  @Test
+  void required_C06_readsAreNegotiatedDownToWhatBothSidesHave() {
+    open();
+    final int in = active.side.device.limits().maxReadsIn();
+    final int out = active.side.device.limits().maxReadsOut();
+    needs(in > 2 && out > 2, "it has up to " + in + " and " + out + " reads");
+    passive.listen(1);
+    active.connect(passive, reads(in, out + 100));
+    passive.accept(passive.request(1), reads(2, 1));
+    active.awaitEstablished();
+    passive.awaitEstablished();
+    needs(
+        active.id.readsIn() != CmId.NOT_TOLD || passive.id.readsIn() != CmId.NOT_TOLD,
+        "it does not negotiate reads");
+    final String often = "a side that tells what it asked for, or the peer's numbers as its own.";
+    same(2, passive.id.readsIn(), "reads in of the passive side, which asked for 2", often);
+    same(1, passive.id.readsOut(), "reads out of the passive side, which asked for 1", often);
+    same(1, active.id.readsIn(), "reads in of the active side: those out of the peer", often);
+    same(2, active.id.readsOut(), "reads out of the active side: those in of the peer", often);
+  }
+
+  private static CmParameters reads(final int in, final int out) {
+    return new CmParameters(ByteBuffer.allocate(0), in, out, 7, 7);
   }
 
   @Test
