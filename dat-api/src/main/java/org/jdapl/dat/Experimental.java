@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Not settled yet: may change or go in any version. What is not marked so keeps its signature
- * until the next major version.
+ * Not settled yet: may change or go in any version. What is not marked so keeps its signature until
+ * the next major version.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,8 +1,8 @@
 package org.jdapl.verbs;
 
 /**
- * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link Builder}
- * makes one, number by name.
+ * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link
+ * Builder} makes one, number by name.
  *
  * @param maxQp queue pairs.
  * @param maxQpWr work requests of one work queue.
@@ -40,10 +40,6 @@ public record DeviceLimits(
     int connectPrivateData,
     int acceptPrivateData,
     int rejectPrivateData) {
-
-  /** All of them in their order; it changes with each new one. A {@link Builder} does not. */
-  @Experimental
-  public DeviceLimits {}
 
   /** Collects the limits; what was not said is 0. */
   public static final class Builder {

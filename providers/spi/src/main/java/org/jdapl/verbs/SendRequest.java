@@ -34,8 +34,7 @@ public final class SendRequest extends SgeList {
   public int immediate;
 
   /** The key of the peer's window that {@link WrOpcode#SEND_WITH_INV} ends. */
-  @Experimental
-  public int invalidateRkey;
+  @Experimental public int invalidateRkey;
 
   /** What to compare with, or what to add. */
   public long compareAdd;

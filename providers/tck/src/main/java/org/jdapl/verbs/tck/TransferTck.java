@@ -548,8 +548,7 @@ public abstract class TransferTck extends VerbsTck {
     final MemoryRegion target = b.side.region(into, Side.all());
     final String often = "a message of several packets, one of which is lost or put elsewhere.";
     int done = 0;
-    for (final WrOpcode opcode :
-        List.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ)) {
+    for (final WrOpcode opcode : List.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ)) {
       final boolean isRead = opcode == WrOpcode.RDMA_READ;
       final SendRequest request = new SendRequest(1);
       request.opcode = opcode;
