@@ -41,10 +41,6 @@ public record DeviceLimits(
     int acceptPrivateData,
     int rejectPrivateData) {
 
-  /** All of them in their order; it changes with each new one. A {@link Builder} does not. */
-  @Experimental
-  public DeviceLimits {}
-
   /** Collects the limits; what was not said is 0. */
   public static final class Builder {
     private int maxQp;

@@ -1,5 +1,6 @@
 package org.jdapl.hooks;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -438,34 +438,53 @@ public final class ProviderMistakes {
                   }
                 }),
         mistake(
-                "an arm is lost while a notification is under way, as by siw and rxe once",
+                "a completion is published after the look at the arm, as by siw",
                 "required_A01_nothingIsLostWhereArmsRaceCompletions",
                 behind ->
                     new Broken(behind) {
-                      private volatile boolean underWay;
-                      private volatile boolean lost;
+                      private final List<Entry> published = new ArrayList<>();
+                      private volatile boolean armed;
+                      private volatile boolean told;
+                      private long since;
+
+                      @Override
+                      boolean isMadeOfOthers(final Method method) {
+                        return method.getName().equals("pollAndRearm");
+                      }
 
                       @Override
                       Object onVerb(final Call call) {
-                        final Object result = call.proceed();
-                        if (call.verb == Verb.REQ_NOTIFY_CQ || result instanceof RearmOutcome) {
-                          lost |= underWay;
+                        if (call.verb == Verb.REQ_NOTIFY_CQ) {
+                          armed = true;
                         }
-                        return result;
+                        return call.verb == Verb.POLL_CQ
+                            ? polled(call, this::inTime)
+                            : call.proceed();
+                      }
+
+                      private List<Entry> inTime(final List<Entry> entries) {
+                        final List<Entry> now = new ArrayList<>();
+                        if (System.nanoTime() - since > 1_000_000) {
+                          now.addAll(published);
+                          published.clear();
+                        }
+                        if (armed || told || !published.isEmpty() || entries.isEmpty()) {
+                          now.addAll(entries);
+                          told &= entries.isEmpty();
+                        } else {
+                          published.addAll(entries);
+                          since = System.nanoTime();
+                        }
+                        return now;
                       }
 
                       @Override
                       void onEvent(final Event event) {
-                        if (!event.kind.equals(Fault.NOTIFICATION)) {
-                          event.deliver();
-                        } else if (lost) {
-                          lost = false;
-                        } else {
-                          underWay = true;
-                          LockSupport.parkNanos(200_000);
-                          underWay = false;
-                          event.deliver();
+                        if (event.kind.equals(Fault.NOTIFICATION)) {
+                          told = true;
+                          armed = false;
                         }
+                        event.deliver();
                       }
                     })
             .withThreads(),
