@@ -25,7 +25,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(final ExtensionContext context) {
-      if ("required".equals(System.getProperty("jdapl.guest"))) {
+      final String mode = System.getProperty("jdapl.guest", "auto");
+      if (mode.equals("off")) {
+        return ConditionEvaluationResult.disabled("-Djdapl.guest=off");
+      }
+      if (mode.equals("required")) {
         return ConditionEvaluationResult.enabled("guests are required");
       }
       try {
