@@ -1039,6 +1039,10 @@ static int bind_mw(struct ibv_qp *of, struct ibv_mw *window, struct ibv_mw_bind 
   struct fake_qp *const qp = (struct fake_qp *)of;
   struct fake_mw *const mw = (struct fake_mw *)window;
   if (window->type != IBV_MW_TYPE_1) return EINVAL;
+  if (!bind->bind_info.mr) {
+    violation("ibv_bind_mw: no region, not even of an unbind; rxe and mlx4 crash");
+    return EINVAL;
+  }
   if (bind->bind_info.length && !may_bind((struct fake_mr *)bind->bind_info.mr, bind->bind_info.mw_access_flags))
     return EPERM;
   struct wqe *const wqe = ring_add(&qp->sends);
