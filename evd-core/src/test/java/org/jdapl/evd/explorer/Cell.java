@@ -35,7 +35,7 @@ final class Cell {
   private final int at;
   private final Map<Long, Atomic> open = new HashMap<>();
   private final List<Step> steps = new ArrayList<>();
-  private final Map<EndpointBook, Long> last = new IdentityHashMap<>();
+  private final IdentityHashMap<EndpointBook, Long> last = new IdentityHashMap<>();
   private long seen = FIRST;
 
   /**

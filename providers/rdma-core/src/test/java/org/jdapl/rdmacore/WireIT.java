@@ -51,9 +51,12 @@ class WireIT {
   @Test
   void shouldServeTheNextPeerAfterOneThatLostItsPower() throws Exception {
     try (Guest survivor = wire.server("power-survivor", BOUND, serve(2))) {
-      try (Guest lost = wire.client("power-lost", BOUND, connect(0))) {
+      final Guest lost = wire.client("power-lost", BOUND, connect(0));
+      try {
         survivor.awaitOutput("has traffic", 1);
-      } // without a word
+      } finally {
+        lost.close(); // without a word
+      }
       try (Guest next = wire.client("power-next", BOUND, connect(200))) {
         next.awaitSuccess();
       }
