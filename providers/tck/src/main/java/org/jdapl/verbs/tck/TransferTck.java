@@ -606,9 +606,9 @@ public abstract class TransferTck extends VerbsTck {
       fill(b.side, 700, 512, 4 + round);
       fill(a.side, 0, 512, 90);
       b.side.postRecv(b.qp, b.side.recv(round, 2000, 512));
-      final SendRequest read = remote(WrOpcode.RDMA_READ, 2 * round, 512, 700);
+      final SendRequest read = remote(WrOpcode.RDMA_READ, 2L * round, 512, 700);
       a.side.postSend(a.qp, read);
-      final SendRequest fenced = a.side.send(WrOpcode.SEND, 2 * round + 1, 0, 512);
+      final SendRequest fenced = a.side.send(WrOpcode.SEND, 2L * round + 1, 0, 512);
       fenced.fence = true;
       a.side.postSend(a.qp, fenced);
       received(round + 1);
