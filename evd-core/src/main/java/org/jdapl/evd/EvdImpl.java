@@ -27,8 +27,8 @@ import org.jdapl.verbs.WorkCompletions;
 
 /**
  * The serializer. Everything that takes events holds the turn of the {@link EvdState}: a dispatcher
- * that popped the token, for {@link EvdUpcalls}, or a consumer's thread, see {@link ConsumerTurn}. The
- * framework's own business with an EVD is done in a turn as well; see {@link #control}.
+ * that popped the token, for {@link EvdUpcalls}, or a consumer's thread, see {@link ConsumerTurn}.
+ * The framework's own business with an EVD is done in a turn as well; see {@link #control}.
  */
 final class EvdImpl extends ObjectBase implements Evd {
 
