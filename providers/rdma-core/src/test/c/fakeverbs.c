@@ -1017,6 +1017,10 @@ static int bind_mw(struct ibv_qp *of, struct ibv_mw *window, struct ibv_mw_bind 
   struct wqe *const wqe = ring_add(&qp->sends);
   if (!wqe) return ENOMEM;
   if (window->type != IBV_MW_TYPE_1) return EINVAL;
+  if (!bind->bind_info.mr) {
+    violation("ibv_bind_mw: no region, not even of an unbind; rxe and mlx4 crash");
+    return EINVAL;
+  }
   if (bind->bind_info.length && !(((struct fake_mr *)bind->bind_info.mr)->access & IBV_ACCESS_MW_BIND)) return EPERM;
   memset(wqe, 0, sizeof *wqe);
   wqe->wr_id = bind->wr_id;

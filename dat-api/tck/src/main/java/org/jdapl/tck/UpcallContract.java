@@ -1119,11 +1119,13 @@ public abstract class UpcallContract extends Contract {
     post(evd, 1, 2);
     await(() -> told.get() == 1, "onReady");
     bench.settle();
+    evd.teardown(); // until the upcall that threw has ended
 
     succeeds(seen.take(), "the EVD is the consumer's");
     evd.notifyOnce(handler, Invoke.ON_ANY);
     await(() -> told.get() == 2, "onReady again");
     bench.settle();
+    evd.teardown(); // until the upcall that threw has ended
     succeeds(seen.take(), "nothing was lost");
   }
 

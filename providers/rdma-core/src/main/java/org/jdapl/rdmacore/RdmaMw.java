@@ -11,6 +11,7 @@ final class RdmaMw extends RdmaObject implements MemoryWindow {
   final MwType type;
 
   private volatile int rkey;
+  private volatile RdmaMr region;
 
   RdmaMw(final RdmaPd pd, final MwType type) {
     super(pd.device, Kind.MW, pd);
@@ -23,8 +24,14 @@ final class RdmaMw extends RdmaObject implements MemoryWindow {
   }
 
   /** A bind was posted. Called holding its monitor. */
-  void bound(final long alive) {
+  void bound(final long alive, final RdmaMr to) {
     rkey = Verbs.mwRkey(alive);
+    region = to;
+  }
+
+  /** The region of the last bind; null before the first. */
+  RdmaMr region() {
+    return region;
   }
 
   @Override

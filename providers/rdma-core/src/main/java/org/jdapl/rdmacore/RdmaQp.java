@@ -308,41 +308,44 @@ final class RdmaQp extends RdmaObject implements QueuePair {
           || window.device != device) {
         return VerbsException.EINVAL;
       }
-      if (request.length == 0) {
-        return bind(alive, window, 0, 0, request);
+      if (request.length != 0) {
+        return request.region instanceof RdmaMr region
+                && region.device == device
+                && region.holds(request.address, request.length)
+            ? bind(alive, window, region, request.address, request)
+            : VerbsException.EINVAL;
       }
-      if (!(request.region instanceof RdmaMr region)
-          || region.device != device
-          || !region.holds(request.address, request.length)) {
-        return VerbsException.EINVAL;
-      }
-      synchronized (region) {
-        return bind(alive, window, region.pointer("bind_mw"), request.address, request);
-      }
+      // Drivers (rxe, mlx4) read the key of the region of an unbind too, and crash without one.
+      final RdmaMr last = window.region();
+      return last == null
+          ? VerbsException.EINVAL
+          : bind(alive, window, last, last.address(), request);
     }
   }
 
   private static int bind(
       final long alive,
       final RdmaMw window,
-      final long region,
+      final RdmaMr region,
       final long address,
       final BindRequest request) {
-    synchronized (window) {
-      final long mw = window.pointer("bind_mw");
-      final int access = RdmaMr.bits(request.access);
-      final int flags =
-          (request.signaled ? SendArea.SIGNALED : 0) | (request.fence ? SendArea.FENCE : 0);
-      final int result =
-          window.type == MwType.TYPE_1
-              ? Verbs.bindMw(
-                  alive, mw, region, address, request.length, access, request.wrId, flags)
-              : Verbs.bindMw2(
-                  alive, mw, region, address, request.length, access, request.wrId, flags);
-      if (result == 0) {
-        window.bound(mw);
+    synchronized (region) {
+      final long mr = region.pointer("bind_mw");
+      synchronized (window) {
+        final long mw = window.pointer("bind_mw");
+        final int access = RdmaMr.bits(request.access);
+        final int flags =
+            (request.signaled ? SendArea.SIGNALED : 0) | (request.fence ? SendArea.FENCE : 0);
+        final int result =
+            window.type == MwType.TYPE_1
+                ? Verbs.bindMw(alive, mw, mr, address, request.length, access, request.wrId, flags)
+                : Verbs.bindMw2(
+                    alive, mw, mr, address, request.length, access, request.wrId, flags);
+        if (result == 0) {
+          window.bound(mw, region);
+        }
+        return -result;
       }
-      return -result;
     }
   }
 

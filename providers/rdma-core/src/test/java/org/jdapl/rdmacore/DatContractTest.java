@@ -8,6 +8,7 @@ import org.jdapl.tck.EventThreadsContract;
 import org.jdapl.tck.MergeContract;
 import org.jdapl.tck.PrivateDataContract;
 import org.jdapl.tck.QueryContract;
+import org.jdapl.tck.RmrContract;
 import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
@@ -65,6 +66,14 @@ class DatContractTest {
 
   @Nested
   class Queries extends QueryContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Windows extends RmrContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();

@@ -1,53 +1,106 @@
 package org.jdapl.rdmacore;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import org.jdapl.guests.Guest;
+import org.jdapl.guests.NeedsGuest;
+import org.jdapl.guests.Wire;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
-/** Two guests on one wire, and programs of C that others know to work. */
+/**
+ * Two guests on a wire, of which one survives: its peer loses power, the wire is cut, a device is
+ * removed under traffic. It accounts for every request, and serves the next peer.
+ */
 @NeedsGuest
+@Timeout(1200)
 class WireIT {
 
-  private static final Duration BOUND = Duration.ofMinutes(5);
-  private static final String SERVER = "10.8.0.1";
-  private static final String CLIENT = "10.8.0.2";
+  private static final Duration BOUND = Duration.ofMinutes(8);
+
+  /** How long the end of a connection and its close may take, with the slowness of a guest. */
+  private static final String SECONDS = "90";
+
+  private static final String AWAIT_WIRE =
+      " && until grep -q 1 /sys/class/net/eth0/carrier; do sleep 0.1; done && ";
+
+  private Wire wire;
+
+  @BeforeEach
+  void lay() {
+    wire = new Wire();
+  }
+
+  @AfterEach
+  void remove() {
+    wire.close();
+  }
+
+  /** Serves so many connections, and fails if one of them was not as it should be. */
+  private static String serve(final int connections) {
+    return Guest.java(Traffic.class.getName(), Wire.SERVER, SECONDS, "serve", "" + connections);
+  }
+
+  /** Connects, and ends the connection after so many messages; 0 for never. */
+  private static String connect(final int messages) {
+    return Guest.java(
+        Traffic.class.getName(), Wire.CLIENT, SECONDS, "connect", Wire.SERVER, "" + messages);
+  }
 
   @Test
-  @Timeout(900)
-  void shouldCarryRdmaBetweenTwoGuests(@TempDir final Path folder) throws Exception {
-    final Path wire = folder.resolve("wire");
-    try (Guest server =
-        Guest.start(
-            "wire-server",
-            BOUND,
-            List.of("-a", SERVER, "-l", wire.toString()),
-            "timeout 240 rping -s -a " + SERVER + " -C 10 -v")) {
-      while (!Files.exists(wire)) {
-        assertThat(server.isRunning()).as(server.output()).isTrue();
-        LockSupport.parkNanos(1_000_000);
+  void shouldServeTheNextPeerAfterOneThatLostItsPower() throws Exception {
+    try (Guest survivor = wire.server("power-survivor", BOUND, serve(2))) {
+      try (Guest lost = wire.client("power-lost", BOUND, connect(0))) {
+        survivor.awaitOutput("has traffic", 1);
+      } // without a word
+      try (Guest next = wire.client("power-next", BOUND, connect(200))) {
+        next.awaitSuccess();
       }
-      // A server that still boots refuses, or does not answer.
-      try (Guest client =
-          Guest.start(
-              "wire-client",
-              BOUND,
-              List.of("-a", CLIENT, "-c", wire.toString()),
-              "for ((i = 0; i < 60; i++)); do timeout 20 rping -c -a "
-                  + SERVER
-                  + " -C 10 -v && exit 0; sleep 1; done; exit 1")) {
-        final Guest.Result result = client.await();
-        assertThat(result.status()).as(result.output()).isZero();
-      }
-      final Guest.Result result = server.await();
-      assertThat(result.status()).as(result.output()).isZero();
-      assertThat(result.output()).contains("server ping data");
+      survivor.awaitOutput("connection 1 is BROKEN and accounted for", 1);
+      survivor.awaitOutput("connection 2 is DISCONNECTED and accounted for", 1);
+      survivor.awaitSuccess();
+    }
+  }
+
+  @Test
+  void shouldServeTheNextPeerAfterACutWire() throws Exception {
+    try (Guest survivor = wire.server("cut-survivor", BOUND, serve(2));
+        Guest peer = wire.client("cut-peer", BOUND, connect(0) + AWAIT_WIRE + connect(200))) {
+      survivor.awaitOutput("has traffic", 1);
+      peer.awaitOutput("has traffic", 1);
+      wire.cut();
+      survivor.awaitOutput("connection 1 is BROKEN and accounted for", 1);
+      peer.awaitOutput("connection 1 is BROKEN and accounted for", 1);
+      wire.mend();
+      peer.awaitSuccess();
+      survivor.awaitOutput("connection 2 is DISCONNECTED and accounted for", 1);
+      survivor.awaitSuccess();
+    }
+  }
+
+  @Test
+  void shouldLetGoOfADeviceThatIsRemovedUnderTraffic() throws Exception {
+    final String removeUnderTraffic =
+        """
+        %s >/tmp/traffic &
+        until grep -q 'has traffic' /tmp/traffic; do sleep 0.1; kill -0 $! || break; done
+        timeout 90 rdma link delete rxe0 || { echo "rdma link delete did not return"; exit 1; }
+        echo "rdma link delete returned"
+        wait $! || { cat /tmp/traffic; exit 1; }
+        cat /tmp/traffic
+        rdma link add rxe0 type rxe netdev eth0
+        until rdma link show rxe0/1 | grep -q ACTIVE; do sleep 0.1; done
+        %s
+        """
+            .formatted(connect(0), connect(200));
+    try (Guest survivor = wire.server("remove-survivor", BOUND, serve(2));
+        Guest peer = wire.client("remove-peer", BOUND, removeUnderTraffic)) {
+      peer.awaitSuccess();
+      survivor.awaitOutput("connection 1", 1);
+      survivor.awaitOutput("connection 2 is DISCONNECTED and accounted for", 1);
+      survivor.awaitSuccess();
+      peer.awaitOutput("rdma link delete returned", 1);
     }
   }
 }

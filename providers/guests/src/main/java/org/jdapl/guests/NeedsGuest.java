@@ -1,4 +1,4 @@
-package org.jdapl.rdmacore;
+package org.jdapl.guests;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -6,12 +6,14 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Skips a class unless tests in guests are wanted. The build said what they lack. */
+/**
+ * Skips a class unless tests in guests are wanted; the build of provider-rdma-core said how to want
+ * them, and what they lack.
+ */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @EnabledIfSystemProperty(
     named = "jdapl.guest",
     matches = "required",
     disabledReason = "tests in guests run with -Djdapl.guest=required")
-@NeedsNative
-@interface NeedsGuest {}
+public @interface NeedsGuest {}
