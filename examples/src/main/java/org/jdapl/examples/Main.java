@@ -1,16 +1,18 @@
 package org.jdapl.examples;
 
 import org.jdapl.dat.DatException;
+import org.jdapl.examples.cmrate.Cmrate;
 import org.jdapl.examples.copy.Copy;
 import org.jdapl.examples.pingpong.Pingpong;
 import org.jdapl.examples.quickstart.Quickstart;
+import org.jdapl.examples.rping.Rping;
 import org.jdapl.examples.stress.Stress;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Starts an example by its name. */
@@ -23,19 +25,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Quickstart.class,
       Copy.class,
       Pingpong.class,
+      Rping.class,
+      Cmrate.class,
       Stress.class,
       Doctor.class
     },
     footer = {"", "Exit status: 0 success, 1 failure, 2 wrong use; 130 interrupted (Ctrl-C)."})
 public final class Main {
-
-  @Option(
-      names = {"-h", "--help"},
-      description = "Show this help and exit.",
-      usageHelp = true,
-      scope = ScopeType.INHERIT)
-  @SuppressWarnings("unused") // its annotation is all that is needed
-  private boolean help;
 
   private Main() {}
 
@@ -49,9 +45,23 @@ public final class Main {
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Main())
-        .setParameterExceptionHandler((exception, arguments) -> wrongUse(exception))
+    final CommandLine main = new CommandLine(new Main());
+    addHelp(main.getCommandSpec());
+    for (final CommandLine command : main.getSubcommands().values()) {
+      addHelp(command.getCommandSpec());
+    }
+    return main.setParameterExceptionHandler((exception, arguments) -> wrongUse(exception))
         .setExecutionExceptionHandler((exception, command, parsed) -> failure(exception, command));
+  }
+
+  /** The short name may have another meaning. */
+  private static void addHelp(final CommandSpec command) {
+    final boolean isShortTaken = command.findOption("-h") != null;
+    command.addOption(
+        OptionSpec.builder("--help", isShortTaken ? new String[0] : new String[] {"-h"})
+            .usageHelp(true)
+            .description("Show this help and exit.")
+            .build());
   }
 
   private static int wrongUse(final ParameterException exception) {

@@ -54,11 +54,16 @@ public final class PeerOptions {
 
   /** Refuses what does not go together. */
   public void check(final CommandSpec spec) {
-    if (isServer && isClient) {
-      throw wrong(spec, "-s and -c are two processes; expected one of them");
-    }
+    checkSides(spec);
     if (address != null && !isClient) {
       throw wrong(spec, "-a says where a client finds the server; expected -c with it");
+    }
+  }
+
+  /** Refuses what does not go together, where a server may be told at which address to listen. */
+  public void checkSides(final CommandSpec spec) {
+    if (isServer && isClient) {
+      throw wrong(spec, "-s and -c are two processes; expected one of them");
     }
     final long least = isServer ? 0 : 1;
     if (port != null && (port < least || port > MAX_PORT)) {

@@ -1,0 +1,40 @@
+package org.jdapl.rdmacore.beside;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import org.jdapl.guests.Guest;
+import org.jdapl.guests.NeedsGuest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** Runs {@link BesideC} in a guest. What it measures is to be read, and fails nothing. */
+@NeedsGuest
+@EnabledIfSystemProperty(
+    named = "jdapl.rounds",
+    matches = "[1-9][0-9]*",
+    disabledReason = "providers/rdma-core/beside-c measures")
+class BesideCIT {
+
+  private static final Duration BOUND = Duration.ofMinutes(15);
+  private static final int ROWS = 7;
+
+  @Test
+  @Timeout(1200)
+  void shouldMeasureBothSides() throws Exception {
+    final String java =
+        Guest.java(
+            "-XX:+UseSerialGC",
+            "-ea:org.jdapl.rdmacore.jni...",
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+            BesideC.class.getName(),
+            System.getProperty("jdapl.rounds"));
+    try (Guest guest = Guest.start("beside-c", BOUND, List.of(), java + " >/out/figures.md")) {
+      guest.awaitSuccess();
+      assertThat(Files.readAllLines(guest.out().resolve("figures.md"))).hasSize(ROWS);
+    }
+  }
+}
