@@ -33,14 +33,14 @@ final class SocketConnection implements CmId, CmRequest {
     this.socket = socket;
   }
 
-  void bind(String verb, QueuePair pair, CmParameters how, CmHandler told) {
-    device.own(verb, pair);
-    qp = (SocketQp) pair;
+  void bind(String verb, QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
+    device.own(verb, newQp);
+    qp = (SocketQp) newQp;
     boolean isFree = qp.connection == null && !qp.failed;
     device.check(isFree, verb, qp + " was connected, or has failed");
     qp.connection = device.add(verb, this);
-    rnrRetries = how.rnrRetryCount();
-    handler = told;
+    rnrRetries = parameters.rnrRetryCount();
+    handler = newHandler;
   }
 
   // tag::threads[]
@@ -105,10 +105,10 @@ final class SocketConnection implements CmId, CmRequest {
   }
 
   /** All events but ESTABLISHED are the last one. */
-  private void tell(CmEventType type, int status, ByteBuffer with) {
+  private void tell(CmEventType type, int status, ByteBuffer bytes) {
     established |= type == CmEventType.ESTABLISHED;
     if (handler != null && !over) {
-      device.later(this, () -> handler.onCmEvent(this, type, status, with.asReadOnlyBuffer()));
+      device.later(this, () -> handler.onCmEvent(this, type, status, bytes.asReadOnlyBuffer()));
     }
     if (type != CmEventType.ESTABLISHED) {
       release();
@@ -118,7 +118,6 @@ final class SocketConnection implements CmId, CmRequest {
   private void release() {
     if (!over) {
       over = true;
-      device.requests.remove(this);
       send(END);
       if (established) {
         qp.fail();
@@ -132,22 +131,24 @@ final class SocketConnection implements CmId, CmRequest {
 
   // tag::answer[]
   @Override
-  public CmId accept(QueuePair pair, CmParameters how, CmHandler told) {
-    Frame reply = device.frame("accept", ACCEPTED, how.privateData());
+  public CmId accept(QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
+    Frame reply = device.frame("accept", ACCEPTED, parameters.privateData());
     synchronized (device) {
       boolean waits = device.requests.containsKey(this);
-      device.check(waits, "accept", "it was answered, or the peer is gone");
-      bind("accept", pair, how, told);
+      device.check(waits, "accept", "it was answered before");
+      bind("accept", newQp, parameters, newHandler);
       device.requests.remove(this);
       send(reply);
-      tell(CmEventType.ESTABLISHED, 0, Frame.NOTHING);
+      CmEventType outcome = over ? CmEventType.CONNECT_ERROR : CmEventType.ESTABLISHED;
+      over = false; // nobody was told if the peer is gone
+      tell(outcome, outcome == CmEventType.ESTABLISHED ? 0 : ECONNRESET, Frame.NOTHING);
       return this;
     }
   }
 
   @Override
-  public void reject(int status, ByteBuffer with) {
-    Frame reply = device.frame("reject", status, with);
+  public void reject(int status, ByteBuffer bytes) {
+    Frame reply = device.frame("reject", status, bytes);
     synchronized (device) {
       if (device.requests.remove(this) != null) {
         send(reply);

@@ -55,11 +55,12 @@ final class SocketDevice implements Device {
     }
   }
 
+  /** The objects that are open, and what each was made with. */
+  final Map<Object, List<Object>> open = Collections.synchronizedMap(new IdentityHashMap<>());
+
   final Map<SocketConnection, SocketListener> requests = new HashMap<>(); // to be answered
-  private final Map<Integer, Mr> regions = new HashMap<>();
-  final Map<Object, List<Object>> open = // objects, and what each uses
-      Collections.synchronizedMap(new IdentityHashMap<>());
   final ExecutorService handlers = Executors.newSingleThreadExecutor(SocketDevice::daemon);
+  private final Map<Integer, Mr> regions = new HashMap<>();
   AsyncHandler async;
   private boolean closed;
   private int lastNumber;
@@ -85,6 +86,7 @@ final class SocketDevice implements Device {
     check(open.containsKey(object), verb, object + "; expected an open object of this device");
   }
 
+  /** Opens an object, which is made with others. */
   synchronized <T> T add(String verb, T object, Object... uses) {
     check(!closed, verb, VerbsException.ENODEV, "the device is closed");
     for (Object used : uses) {
@@ -94,6 +96,7 @@ final class SocketDevice implements Device {
     return object;
   }
 
+  /** Ends an object, once, and not before those that are made with it. */
   void close(Object object, Runnable last) {
     synchronized (this) {
       boolean isUsed = open.values().stream().flatMap(List::stream).anyMatch(o -> o == object);
@@ -169,8 +172,8 @@ final class SocketDevice implements Device {
   }
 
   @Override
-  public void onAsync(AsyncHandler told) {
-    async = told;
+  public void onAsync(AsyncHandler handler) {
+    async = handler;
   }
 
   // tag::create[]
@@ -182,9 +185,10 @@ final class SocketDevice implements Device {
   @Override
   public synchronized MemoryRegion regMr(
       ProtectionDomain pd, ByteBuffer buffer, Set<Access> access) {
-    boolean isFit =
-        buffer.isDirect() && !(access.contains(Access.LOCAL_WRITE) && buffer.isReadOnly());
-    check(isFit, "reg_mr", VerbsException.EINVAL, buffer + " for " + access);
+    boolean isWritten = access.contains(Access.LOCAL_WRITE);
+    boolean isLegal = isWritten ? !buffer.isReadOnly() : !access.contains(Access.REMOTE_WRITE);
+    String detail = "; expected a direct buffer, and LOCAL_WRITE where the peer may write";
+    check(isLegal && buffer.isDirect(), "reg_mr", buffer + " for " + access + detail);
     int key = ++lastNumber;
     long address = (long) key << Integer.SIZE; // made up; two regions are never adjacent
     ByteBuffer all = buffer.duplicate().clear();
@@ -194,29 +198,30 @@ final class SocketDevice implements Device {
   }
 
   @Override
-  public CompletionQueue createCq(int size, CqHandler told) {
+  public CompletionQueue createCq(int size, CqHandler handler) {
     check(size <= MANY, "create_cq", size + " entries; expected at most " + MANY);
     Queue<SocketCq.Wc> queue = new ArrayDeque<>();
-    return add("create_cq", new SocketCq(this, size, told, queue, new AtomicBoolean()));
+    return add("create_cq", new SocketCq(this, size, handler, queue, new AtomicBoolean()));
   }
 
   @Override
-  public synchronized QueuePair createQp(QpAttributes how) {
-    boolean isFit = Math.max(how.maxSendWr(), how.maxRecvWr()) <= MANY && how.srq() == null;
-    check(isFit, "create_qp", how + "; expected at most " + LIMITS);
-    SocketQp qp = new SocketQp(this, how, ++lastNumber & 0xff_ffff);
-    return add("create_qp", qp, how.pd(), how.sendCq(), how.recvCq());
+  public synchronized QueuePair createQp(QpAttributes wanted) {
+    boolean isFit =
+        Math.max(wanted.maxSendWr(), wanted.maxRecvWr()) <= MANY && wanted.srq() == null;
+    check(isFit, "create_qp", wanted + "; expected at most " + LIMITS);
+    SocketQp qp = new SocketQp(this, wanted, ++lastNumber & 0xff_ffff);
+    return add("create_qp", qp, wanted.pd(), wanted.sendCq(), wanted.recvCq());
   }
 
   // end::create[]
 
   @Override
-  public synchronized CmListener listen(long service, int backlog, CmListenHandler told) {
+  public synchronized CmListener listen(long service, int backlog, CmListenHandler handler) {
     check(!closed, "listen", VerbsException.ENODEV, "the device is closed");
     try {
       ServerSocket server = new ServerSocket(port("listen", service), 0, address());
       int port = server.getLocalPort();
-      SocketListener listener = new SocketListener(this, server, port, backlog, told);
+      SocketListener listener = new SocketListener(this, server, port, backlog, handler);
       daemon(add("listen", listener)::run).start();
       return listener;
     } catch (IOException e) {
@@ -226,11 +231,11 @@ final class SocketDevice implements Device {
 
   @Override
   public synchronized CmId connect(
-      QueuePair qp, InetAddress remote, long service, CmParameters how, CmHandler told) {
+      QueuePair qp, InetAddress remote, long service, CmParameters parameters, CmHandler handler) {
     SocketAddress peer = new InetSocketAddress(remote, port("connect", service));
-    Frame request = frame("connect", 0, how.privateData());
+    Frame request = frame("connect", 0, parameters.privateData());
     SocketConnection id = new SocketConnection(this, null, new Socket());
-    id.bind("connect", qp, how, told);
+    id.bind("connect", qp, parameters, handler);
     id.send(request);
     daemon(() -> id.run(peer)).start();
     return id;
@@ -240,7 +245,9 @@ final class SocketDevice implements Device {
   public synchronized void close() {
     check(open.isEmpty(), "close", VerbsException.EBUSY, open.keySet() + " are open");
     closed = true;
-    List.copyOf(requests.keySet()).forEach(request -> request.reject(0, Frame.NOTHING));
+    for (SocketConnection request : List.copyOf(requests.keySet())) {
+      request.reject(SocketConnection.NOBODY_LISTENS, Frame.NOTHING);
+    }
     handlers.shutdown();
   }
 }

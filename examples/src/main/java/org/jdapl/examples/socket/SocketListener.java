@@ -11,7 +11,7 @@ record SocketListener(
     implements CmListener {
 
   void run() {
-    synchronized (server) {
+    synchronized (server) { // a port stays taken while somebody waits in accept
       while (!server.isClosed()) {
         try {
           SocketConnection next = new SocketConnection(device, this, server.accept());

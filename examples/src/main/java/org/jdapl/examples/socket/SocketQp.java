@@ -144,7 +144,11 @@ final class SocketQp implements QueuePair {
         return false;
       }
       ByteBuffer rest = data.slice().limit(length);
-      (right == null ? rest : part).put(right == null ? part : rest);
+      if (right == null) {
+        rest.put(part);
+      } else {
+        part.put(rest);
+      }
       data.position(data.position() + length);
     }
     return true;
@@ -193,7 +197,11 @@ final class SocketQp implements QueuePair {
       fail();
       return WcStatus.REM_ACCESS_ERR;
     }
-    (isRead ? data : memory).put(isRead ? memory : data);
+    if (isRead) {
+      read.put(memory);
+    } else {
+      memory.put(data);
+    }
     return WcStatus.SUCCESS;
   }
 
