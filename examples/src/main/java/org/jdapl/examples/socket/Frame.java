@@ -2,6 +2,8 @@ package org.jdapl.examples.socket;
 
 import java.io.*;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
 import org.jdapl.verbs.WrOpcode;
 
 /**
@@ -10,6 +12,10 @@ import org.jdapl.verbs.WrOpcode;
  * frame each way is the request for the connection and its answer.
  */
 record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data) {
+
+  /** What may be asked for; null is an answer. */
+  static final List<WrOpcode> OPCODES =
+      Arrays.asList(null, WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ);
 
   static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
   private static final int MAGIC = 0x6a444132;
@@ -21,7 +27,7 @@ record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data)
 
   byte[] encode() {
     ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES + data.remaining());
-    bytes.putInt(MAGIC).putInt(data.remaining()).putInt(opcode == null ? -1 : opcode.ordinal());
+    bytes.putInt(MAGIC).putInt(data.remaining()).putInt(OPCODES.indexOf(opcode));
     return bytes.putInt(value).putInt(key).putLong(address).put(data).array();
   }
 
@@ -34,8 +40,7 @@ record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data)
     }
     ByteBuffer data = ByteBuffer.allocate(header.getInt());
     in.readFully(data.array());
-    int code = header.getInt();
-    WrOpcode opcode = code < 0 ? null : WrOpcode.values()[code];
+    WrOpcode opcode = OPCODES.get(header.getInt());
     return new Frame(opcode, header.getInt(), header.getInt(), header.getLong(), data);
   }
 }
