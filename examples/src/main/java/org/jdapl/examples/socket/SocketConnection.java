@@ -1,458 +1,189 @@
 package org.jdapl.examples.socket;
 
-import java.io.Closeable;
-import java.io.EOFException;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ProtocolException;
-import java.net.StandardSocketOptions;
+import java.net.*;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
-import org.jdapl.verbs.CmEventType;
-import org.jdapl.verbs.CmHandler;
-import org.jdapl.verbs.CmId;
-import org.jdapl.verbs.CmParameters;
-import org.jdapl.verbs.CmRequest;
-import org.jdapl.verbs.QueuePair;
-import org.jdapl.verbs.VerbsException;
-import org.jdapl.verbs.WcStatus;
+import java.util.concurrent.*;
+import org.jdapl.verbs.*;
 
-/** A connection over a socket; at the passive side it is a request first. */
-final class SocketConnection extends SocketObject implements CmId, CmRequest {
-
-  private enum State {
-    CONNECTING, // active: until the peer answers
-    GREETING, // passive: until the request is here
-    REQUESTED,
-    ACCEPTED,
-    ESTABLISHED,
-    DISCONNECTING,
-    OVER
-  }
+/** A connection, or a request for one: a thread that reads a socket, and one that writes it. */
+final class SocketConnection implements CmId, CmRequest {
 
   static final int NO_ROOM = 3; // IB_CM_REJ_NO_RESOURCES
   static final int NOBODY_LISTENS = 8; // IB_CM_REJ_INVALID_SERVICE_ID
+  private static final int ACCEPTED = -1; // no reason to reject
   private static final int ECONNRESET = 104;
-  private static final int EHOSTUNREACH = 113;
-  private static final byte[] NOTHING = {};
-  private static final int FOR_EVER = 7;
-  private static final long RNR_TIMER_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-  private static final int UNSENT_BYTES = 4 << 20;
-  private static final int FRAMES_AT_ONCE = 64;
+  private static final int CONNECT_MILLIS = 1000;
+  private static final Frame END = Frame.answer(0, Frame.NOTHING);
 
-  private final SocketListener listener; // of the passive side
-  private final SocketChannel channel;
-  private final ByteBuffer header = ByteBuffer.allocate(Frame.HEADER_BYTES);
-  private final ArrayDeque<Frame> requests = new ArrayDeque<>(); // of the peer, in its order
-  private final ArrayDeque<ByteBuffer> unsent = new ArrayDeque<>();
-  private Frame incoming;
-  private SelectionKey key;
-  private State state;
+  boolean established;
+  int rnrRetries;
+  private final SocketDevice device;
+  private final SocketListener listener; // of a request
+  private final Socket socket;
+  private final BlockingQueue<Frame> unsent = new LinkedBlockingQueue<>();
   private SocketQp qp;
   private CmHandler handler;
-  private CmParameters parameters;
-  private byte[] data = NOTHING; // what the request carries
-  private int unsentBytes;
-  private int rnrRetries; // the peer's
-  private long starvingSince;
-  private boolean isLast; // nothing is sent behind what is unsent
-  private boolean isGone;
-  private boolean isRefusing; // the peer's queue pair is in error, or will be
+  private ByteBuffer data; // of a request
+  private boolean over;
 
-  private SocketConnection(
-      final SocketDevice device,
-      final SocketListener listener,
-      final SocketChannel channel,
-      final State state) {
-    super(device, "id");
+  SocketConnection(SocketDevice device, SocketListener listener, Socket socket) {
+    this.device = device;
     this.listener = listener;
-    this.channel = channel;
-    this.state = state;
+    this.socket = socket;
   }
 
-  static SocketConnection active(
-      final SocketQp qp,
-      final CmHandler handler,
-      final CmParameters parameters,
-      final byte[] data) {
-    final SocketChannel channel;
-    try {
-      channel = SocketChannel.open();
-    } catch (final IOException e) {
-      throw qp.error("connect", VerbsException.ENOMEM, e.toString());
-    }
-    final SocketConnection id = new SocketConnection(qp.device, null, channel, State.CONNECTING);
-    try {
-      id.bind("connect", qp, handler, parameters);
-    } catch (final VerbsException e) {
-      close(channel);
-      throw e;
-    }
-    id.data = data;
-    return id;
-  }
-
-  static SocketConnection passive(final SocketListener listener, final SocketChannel channel)
-      throws IOException {
-    final SocketConnection request =
-        new SocketConnection(listener.device, listener, channel, State.GREETING);
-    request.register(SelectionKey.OP_READ);
-    return request;
-  }
-
-  private void bind(
-      final String verb,
-      final SocketQp newQp,
-      final CmHandler newHandler,
-      final CmParameters newParameters) {
-    newQp.attach(verb, this);
-    qp = newQp;
+  void bind(String verb, QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
+    device.own(verb, newQp);
+    qp = (SocketQp) newQp;
+    boolean isFree = qp.connection == null && !qp.failed;
+    device.check(isFree, verb, qp + " was connected, or has failed");
+    qp.connection = device.add(verb, this);
+    rnrRetries = parameters.rnrRetryCount();
     handler = newHandler;
-    parameters = newParameters;
   }
 
-  private void register(final int operations) throws IOException {
-    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    key = device.register(channel, operations, this::ready);
-  }
-
-  void connect(final InetAddress remote, final int service) {
+  // tag::threads[]
+  /** Reads until the socket ends; the active side connects it first. */
+  void run(SocketAddress peer) {
     try {
-      if (!remote.isLoopbackAddress()) {
-        over(CmEventType.UNREACHABLE, EHOSTUNREACH, NOTHING);
-        close(channel);
-        return;
+      if (peer != null) {
+        socket.connect(peer, CONNECT_MILLIS);
       }
-      register(SelectionKey.OP_CONNECT);
-      if (channel.connect(new InetSocketAddress(remote, service))) {
-        greet();
-      }
-    } catch (final IOException e) {
-      lost(e);
-    }
-  }
-
-  private void greet() {
-    key.interestOps(SelectionKey.OP_READ);
-    send(Frame.of(Frame.Kind.CONNECT, Frame.MAGIC, parameters.rnrRetryCount(), data));
-  }
-
-  /** The socket can be read, or written, or is connected. */
-  private void ready() {
-    try {
-      if (!channel.isConnected()) {
-        if (channel.finishConnect()) {
-          greet();
-        }
-        return;
-      }
-      write();
-      for (int i = 0; i < FRAMES_AT_ONCE && read(); i++) {}
-    } catch (final IOException e) {
-      lost(e);
-    }
-    if (qp != null) {
-      qp.send();
-    }
-  }
-
-  private boolean read() throws IOException {
-    if (incoming == null) {
-      if (channel.read(header) < 0) {
-        throw new EOFException();
-      }
-      if (header.hasRemaining()) {
-        return false;
-      }
-      incoming = Frame.decode(header.flip());
-    }
-    final ByteBuffer rest = incoming.data();
-    if (rest.hasRemaining() && channel.read(rest) < 0) {
-      throw new EOFException();
-    }
-    if (rest.hasRemaining()) {
-      return false;
-    }
-    rest.flip();
-    final Frame frame = incoming;
-    incoming = null;
-    header.clear();
-    arrived(frame);
-    return true;
-  }
-
-  private void arrived(final Frame frame) throws ProtocolException {
-    switch (frame.kind()) {
-      case CONNECT -> {
-        if (state != State.GREETING || frame.value() != Frame.MAGIC) {
-          throw new ProtocolException("not a peer");
-        }
-        state = State.REQUESTED;
-        rnrRetries = frame.key();
-        data = bytes(frame);
-        listener.arrived(this);
-      }
-      case ACCEPT -> accepted(frame);
-      case REJECT -> {
-        if (state == State.CONNECTING) {
-          over(CmEventType.REJECTED, frame.value(), bytes(frame));
+      socket.setTcpNoDelay(true);
+      SocketDevice.daemon(this::write).start();
+      while (true) {
+        Frame frame = Frame.read(socket.getInputStream());
+        synchronized (device) {
+          arrived(frame);
         }
       }
-      case READY -> establish();
-      case SEND, WRITE, READ -> {
-        if (state == State.ESTABLISHED && !isRefusing) {
-          requests.add(frame);
-          serve();
-        }
-      }
-      case ANSWER -> {
-        if (qp != null) {
-          qp.answered(frame);
-        }
+    } catch (IOException e) {
+      synchronized (device) {
+        boolean isRefused = e instanceof ConnectException;
+        CmEventType failure = isRefused ? CmEventType.REJECTED : CmEventType.UNREACHABLE;
+        int status = isRefused ? NOBODY_LISTENS : ECONNRESET;
+        tell(established ? CmEventType.DISCONNECTED : failure, status, Frame.NOTHING);
       }
     }
   }
 
-  private static byte[] bytes(final Frame frame) {
-    final byte[] bytes = new byte[frame.data().remaining()];
-    frame.data().get(bytes);
-    return bytes;
-  }
-
-  private void accepted(final Frame frame) {
-    if (state != State.CONNECTING) {
-      return;
-    }
-    if (!qp.isInit()) {
-      over(CmEventType.CONNECT_ERROR, VerbsException.EINVAL, NOTHING);
-      last();
-      return;
-    }
-    rnrRetries = frame.key();
-    state = State.ESTABLISHED;
-    qp.connect();
-    event(CmEventType.ESTABLISHED, 0, bytes(frame));
-    send(Frame.of(Frame.Kind.READY, 0, 0, NOTHING));
-  }
-
-  private void establish() {
-    if (state == State.ACCEPTED) {
-      state = State.ESTABLISHED;
-      event(CmEventType.ESTABLISHED, 0, NOTHING);
-    }
-  }
-
-  // tag::serve[]
-  /** Carries out the peer's requests; one that needs a receive waits, and so do those behind it. */
-  void serve() {
-    while (!requests.isEmpty()) {
-      Frame answer = qp.respond(requests.peek());
-      if (answer == null) {
-        if (rnrRetries == FOR_EVER) {
-          return;
-        }
-        if (device.starving.add(this)) {
-          starvingSince = System.nanoTime();
-        }
-        if (System.nanoTime() - starvingSince < rnrRetries * RNR_TIMER_NANOS) {
-          return;
-        }
-        answer = SocketQp.answer(WcStatus.RNR_RETRY_EXC_ERR);
-      }
-      device.starving.remove(this);
-      requests.remove();
-      if (answer.value() != WcStatus.SUCCESS.code()) {
-        isRefusing = true;
-        requests.clear();
-      }
-      send(answer);
-    }
-  }
-
-  // end::serve[]
-
-  boolean hasRoom() {
-    return unsentBytes < UNSENT_BYTES;
-  }
-
-  void send(final Frame frame) {
-    if (!isLast && !isGone) {
-      final ByteBuffer bytes = frame.encode();
-      unsentBytes += bytes.remaining();
-      unsent.add(bytes);
-      write();
-    }
-  }
-
-  /** Sends nothing more, and tells the peer so. */
-  private void last() {
-    isLast = true;
-    write();
-  }
-
-  /**
-   * Writes what the socket takes; whoever posts does it, which spares a hop between threads. An
-   * interrupt closes only a channel that blocks.
-   */
+  /** Who reads must not write: two peers that wait to write, and do not read, wait for ever. */
   private void write() {
-    if (isGone || !channel.isConnected()) {
+    try (socket) {
+      for (Frame next = unsent.take(); next != END; next = unsent.take()) {
+        socket.getOutputStream().write(next.encode());
+      }
+    } catch (IOException | InterruptedException e) {
+      // the reader finds out
+    }
+  }
+
+  // end::threads[]
+
+  void send(Frame frame) {
+    unsent.add(frame);
+  }
+
+  // tag::events[]
+  private void arrived(Frame frame) {
+    if (over) {
       return;
     }
-    try {
-      while (!unsent.isEmpty()) {
-        unsentBytes -= channel.write(unsent.peek());
-        if (unsent.peek().hasRemaining()) {
-          key.interestOps(SelectionKey.OP_READ | SelectionKey.OP_WRITE);
-          device.wakeup();
-          return;
-        }
-        unsent.remove();
-      }
-      key.interestOps(SelectionKey.OP_READ);
-      if (isLast) {
-        channel.shutdownOutput();
-      }
-    } catch (final IOException e) {
-      unsent.clear(); // a read will tell of the end
-      unsentBytes = 0;
+    if (established && frame.opcode() != null) {
+      qp.serve(frame);
+    } else if (established) {
+      qp.answered(frame);
+    } else if (listener != null) {
+      data = frame.data();
+      listener.arrived(this);
+    } else {
+      boolean isYes = frame.value() == ACCEPTED;
+      CmEventType type = isYes ? CmEventType.ESTABLISHED : CmEventType.REJECTED;
+      tell(type, frame.value(), frame.data());
     }
   }
 
-  // tag::lost[]
-  /** There is no socket any more: the peer closed it, died, or talks nonsense. */
-  private void lost(final IOException cause) {
-    isGone = true;
-    close(channel);
-    requests.clear();
-    device.starving.remove(this);
-    switch (state) {
-      case CONNECTING -> {
-        if (cause instanceof ConnectException) {
-          over(CmEventType.REJECTED, NOBODY_LISTENS, NOTHING);
-        } else {
-          over(CmEventType.UNREACHABLE, ECONNRESET, NOTHING);
-        }
-      }
-      case GREETING -> listener.left(this, false);
-      case REQUESTED -> listener.left(this, true); // it may still be answered
-      case ACCEPTED -> over(CmEventType.CONNECT_ERROR, ECONNRESET, NOTHING);
-      case ESTABLISHED, DISCONNECTING -> over(CmEventType.DISCONNECTED, 0, NOTHING);
-      case OVER -> {}
+  /** All events but ESTABLISHED are the last one. */
+  private void tell(CmEventType type, int status, ByteBuffer bytes) {
+    established |= type == CmEventType.ESTABLISHED;
+    if (handler != null && !over) {
+      device.later(this, () -> handler.onCmEvent(this, type, status, bytes.asReadOnlyBuffer()));
+    }
+    if (type != CmEventType.ESTABLISHED) {
+      release();
     }
   }
 
-  private void over(final CmEventType type, final int status, final byte[] privateData) {
-    state = State.OVER;
-    qp.disconnect();
-    event(type, status, privateData);
-  }
-
-  // end::lost[]
-
-  private void event(final CmEventType type, final int status, final byte[] privateData) {
-    device.later(
-        this,
-        () ->
-            handler.onCmEvent(this, type, status, ByteBuffer.wrap(privateData).asReadOnlyBuffer()));
-  }
-
-  boolean isOver() {
-    return closed || state == State.OVER;
-  }
-
-  @Override
-  public InetAddress remoteAddress() {
-    return device.address();
-  }
-
-  @Override
-  public ByteBuffer privateData() {
-    return ByteBuffer.wrap(data).asReadOnlyBuffer();
-  }
-
-  @Override
-  public CmId accept(
-      final QueuePair with, final CmParameters newParameters, final CmHandler newHandler) {
-    final byte[] reply = device.privateData("accept", newParameters.privateData());
-    synchronized (device.lock) {
-      checkRequested("accept");
-      bind("accept", device.own("accept", SocketQp.class, with), newHandler, newParameters);
-      state = State.ACCEPTED;
-      device.add(this);
-      qp.connect();
-      if (isGone) {
-        lost(new EOFException());
-      } else {
-        listener.left(this, true);
-        send(Frame.of(Frame.Kind.ACCEPT, 0, newParameters.rnrRetryCount(), reply));
+  private void release() {
+    if (!over) {
+      over = true;
+      send(END);
+      if (established) {
+        qp.fail();
+      } else if (qp != null) {
+        qp.connection = null; // it may be connected again
       }
+    }
+  }
+
+  // end::events[]
+
+  // tag::answer[]
+  @Override
+  public CmId accept(QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
+    Frame reply = device.frame("accept", ACCEPTED, parameters.privateData());
+    synchronized (device) {
+      boolean waits = device.requests.containsKey(this);
+      device.check(waits, "accept", "it was answered before");
+      bind("accept", newQp, parameters, newHandler);
+      device.requests.remove(this);
+      send(reply);
+      CmEventType outcome = over ? CmEventType.CONNECT_ERROR : CmEventType.ESTABLISHED;
+      over = false; // nobody was told if the peer is gone
+      tell(outcome, outcome == CmEventType.ESTABLISHED ? 0 : ECONNRESET, Frame.NOTHING);
       return this;
     }
   }
 
   @Override
-  public void reject(final int status, final ByteBuffer privateData) {
-    final byte[] reply = device.privateData("reject", privateData);
-    synchronized (device.lock) {
-      checkRequested("reject");
-      if (!isGone) {
-        listener.left(this, true);
+  public void reject(int status, ByteBuffer bytes) {
+    Frame reply = device.frame("reject", status, bytes);
+    synchronized (device) {
+      if (device.requests.remove(this) != null) {
+        send(reply);
+        release();
       }
-      refuse(status, reply);
     }
   }
 
-  private void checkRequested(final String verb) {
-    if (state != State.REQUESTED) {
-      throw error(verb, VerbsException.EINVAL, "the request was answered already");
-    }
+  // end::answer[]
+
+  @Override
+  public InetAddress remoteAddress() {
+    return socket.getInetAddress();
   }
 
-  /** The answer is no. */
-  void refuse(final int status, final byte[] reply) {
-    state = State.OVER;
-    send(Frame.of(Frame.Kind.REJECT, status, 0, reply));
-    last();
+  @Override
+  public ByteBuffer privateData() {
+    return data.asReadOnlyBuffer();
   }
 
   @Override
   public void disconnect() {
-    synchronized (device.lock) {
-      if (state == State.ACCEPTED || state == State.ESTABLISHED) {
-        state = State.DISCONNECTING;
-        qp.disconnect();
-        last();
+    synchronized (device) {
+      if (established) {
+        qp.fail();
+        send(END); // the reader tells of the end
       }
     }
   }
 
   @Override
-  public void notifyEstablished() {
-    synchronized (device.lock) {
-      establish();
-    }
-  }
+  public void notifyEstablished() {} // no message comes before
 
   @Override
-  void release() {
-    state = State.OVER;
-    qp.disconnect();
-    last();
-    if (!channel.isConnected()) {
-      close(channel);
-    }
-  }
-
-  static void close(final Closeable channel) {
-    try {
-      channel.close();
-    } catch (final IOException e) {
-      // nothing is left to do
-    }
+  public void close() {
+    device.close(this, this::release);
   }
 }

@@ -1,71 +1,37 @@
 package org.jdapl.examples.socket;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import org.jdapl.verbs.ArmKind;
-import org.jdapl.verbs.AsyncType;
-import org.jdapl.verbs.CompletionQueue;
-import org.jdapl.verbs.CqHandler;
-import org.jdapl.verbs.Device;
-import org.jdapl.verbs.VerbsException;
-import org.jdapl.verbs.WcOpcode;
-import org.jdapl.verbs.WcStatus;
-import org.jdapl.verbs.WorkCompletions;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.verbs.*;
 
-/** A completion queue. */
-final class SocketCq extends SocketObject implements CompletionQueue {
+/** A completion queue. It grows, and so never overflows. */
+record SocketCq(
+    SocketDevice device,
+    int capacity,
+    CqHandler handler,
+    Queue<Wc> completions,
+    AtomicBoolean armed)
+    implements CompletionQueue {
 
-  /** A completion; opcode, length and immediate are valid with success only. */
-  record Completion(
-      int qpNumber,
-      long wrId,
-      WcStatus status,
-      WcOpcode opcode,
-      int length,
-      Integer immediate,
-      boolean solicited) {}
-
-  final List<SocketQp> queuePairs = new ArrayList<>();
-  private final ArrayDeque<Completion> completions = new ArrayDeque<>();
-  private final int capacity;
-  private final CqHandler handler;
-  private ArmKind armed; // null: it is not
-  private boolean broken;
-
-  SocketCq(final SocketDevice device, final int capacity, final CqHandler handler) {
-    super(device, "cq");
-    this.capacity = capacity;
-    this.handler = handler;
-  }
+  record Wc(long wrId, WcStatus status, WcOpcode opcode, long length, int qpNumber) {}
 
   // tag::arm[]
-  /** Adds a completion, and takes the arm away if it counts: one step, as the lock is held. */
-  void add(final Completion completion) {
-    if (closed || broken) {
-      return;
-    }
-    if (completions.size() == capacity) {
-      broken = true;
-      device.async(AsyncType.CQ_ERR, this);
-      List.copyOf(queuePairs).forEach(SocketQp::fail);
-      return;
-    }
+  /** Adds a completion and takes the arm away: one step, as its caller holds the lock. */
+  void add(Wc completion) {
     completions.add(completion);
-    final boolean isSolicited = completion.solicited() || completion.status() != WcStatus.SUCCESS;
-    if (armed == ArmKind.NEXT || (armed == ArmKind.SOLICITED && isSolicited)) {
-      armed = null;
+    if (armed.getAndSet(false)) {
       device.later(this, () -> handler.onNotification(this));
     }
   }
 
   @Override
-  public int arm(final ArmKind kind) {
-    synchronized (device.lock) {
-      check("req_notify_cq");
-      if (armed != ArmKind.NEXT) { // which must not be weakened
-        armed = kind;
+  public int arm(ArmKind kind) {
+    synchronized (device) {
+      device.own("req_notify_cq", this);
+      if (kind == ArmKind.SOLICITED) {
+        throw VerbsException.unsupported("req_notify_cq SOLICITED", device.name());
       }
+      armed.set(true);
       return completions.isEmpty() ? 0 : 1;
     }
   }
@@ -73,49 +39,20 @@ final class SocketCq extends SocketObject implements CompletionQueue {
   // end::arm[]
 
   @Override
-  public int poll(final WorkCompletions into, final int max) {
-    synchronized (device.lock) {
-      check("poll_cq");
-      if (max < 1) {
-        throw error("poll_cq", VerbsException.EINVAL, "max " + max + "; expected at least 1");
-      }
+  public int poll(WorkCompletions into, int max) {
+    synchronized (device) {
+      device.own("poll_cq", this);
       int taken = 0;
       for (; taken < max && !completions.isEmpty(); taken++) {
-        final Completion next = completions.remove();
-        final boolean hasImmediate = next.immediate() != null;
-        into.add(
-            next.wrId(),
-            next.status(),
-            next.opcode(),
-            next.length(),
-            next.qpNumber(),
-            0,
-            hasImmediate,
-            hasImmediate ? next.immediate() : 0);
+        Wc c = completions.remove();
+        into.add(c.wrId, c.status, c.opcode, (int) c.length, c.qpNumber, 0, false, 0);
       }
       return taken;
     }
   }
 
-  private void check(final String verb) {
-    device.checkOpen(verb, this);
-    if (broken) {
-      throw error(verb, VerbsException.EINVAL, "it overflowed at " + capacity + " completions");
-    }
-  }
-
   @Override
-  public Device device() {
-    return device;
-  }
-
-  @Override
-  public int capacity() {
-    return capacity;
-  }
-
-  @Override
-  void release() {
-    completions.clear();
+  public void close() {
+    device.close(this, completions::clear);
   }
 }

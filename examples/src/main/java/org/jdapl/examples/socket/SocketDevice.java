@@ -1,58 +1,18 @@
 package org.jdapl.examples.socket;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
+import java.net.*;
 import java.nio.ByteBuffer;
-import java.nio.channels.SelectableChannel;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.function.BooleanSupplier;
-import org.jdapl.verbs.Access;
-import org.jdapl.verbs.ArmHint;
-import org.jdapl.verbs.ArmModel;
-import org.jdapl.verbs.ArmedAfterHint;
-import org.jdapl.verbs.AsyncHandler;
-import org.jdapl.verbs.AsyncType;
-import org.jdapl.verbs.CmHandler;
-import org.jdapl.verbs.CmId;
-import org.jdapl.verbs.CmListenHandler;
-import org.jdapl.verbs.CmListener;
-import org.jdapl.verbs.CmParameters;
-import org.jdapl.verbs.CompletionQueue;
-import org.jdapl.verbs.CqHandler;
-import org.jdapl.verbs.Declaration;
-import org.jdapl.verbs.Device;
-import org.jdapl.verbs.DeviceLimits;
-import org.jdapl.verbs.LastWqe;
-import org.jdapl.verbs.MemoryRegion;
-import org.jdapl.verbs.NotificationConcurrency;
-import org.jdapl.verbs.PrivateDataLength;
-import org.jdapl.verbs.ProtectionDomain;
-import org.jdapl.verbs.QpAttributes;
-import org.jdapl.verbs.QueuePair;
-import org.jdapl.verbs.SecondArm;
-import org.jdapl.verbs.SgeList;
-import org.jdapl.verbs.SolicitedSupport;
-import org.jdapl.verbs.VerbsException;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdapl.verbs.*;
 
-/**
- * A device: one lock for all of its objects, and one thread, which waits for sockets and calls
- * handlers, without the lock.
- */
+/** A device: its monitor guards all that it has, but is not held when a handler is called. */
 final class SocketDevice implements Device {
 
-  static final int MAX_MESSAGE = 32 << 20;
-  static final int MAX_SGE = 16;
-  static final int MAX_PRIVATE_DATA = 256;
-  private static final long LOOK_MILLIS = 1;
+  static final int MAX_BYTES = 1 << 30;
+  private static final int MANY = 1 << 16;
 
   // tag::declaration[]
   private static final Declaration DECLARATION =
@@ -60,267 +20,148 @@ final class SocketDevice implements Device {
           ArmModel.WEAK,
           ArmHint.EXACT,
           ArmedAfterHint.YES,
-          SecondArm.COUNTED,
+          SecondArm.IGNORED,
           NotificationConcurrency.SERIAL,
           false,
-          SolicitedSupport.FULL,
+          SolicitedSupport.UNSUPPORTED,
           LastWqe.NEVER,
           PrivateDataLength.EXACT);
+  private static final DeviceLimits LIMITS =
+      new DeviceLimits.Builder()
+          .maxQp(MANY)
+          .maxQpWr(MANY)
+          .maxSge(16)
+          .maxCq(MANY)
+          .maxCqe(MANY)
+          .maxMr(MANY)
+          .maxPd(MANY)
+          .maxMessageBytes(MAX_BYTES)
+          .maxReadsIn(1)
+          .maxReadsOut(1)
+          .connectPrivateData(256)
+          .acceptPrivateData(256)
+          .rejectPrivateData(256)
+          .build();
+
   // end::declaration[]
 
-  // tag::limits[]
-  private static final DeviceLimits LIMITS =
-      new DeviceLimits(
-          1 << 12,
-          1 << 12,
-          MAX_SGE,
-          1 << 12,
-          1 << 16,
-          1 << 12,
-          1 << 12,
-          0,
-          0,
-          0,
-          0,
-          MAX_MESSAGE,
-          16,
-          16,
-          MAX_PRIVATE_DATA,
-          MAX_PRIVATE_DATA,
-          MAX_PRIVATE_DATA);
+  private record Pd(SocketDevice device) implements ProtectionDomain {
+    @Override
+    public void close() {
+      device.close(this, () -> {});
+    }
+  }
 
-  // end::limits[]
+  private record Mr(
+      SocketDevice device,
+      ProtectionDomain pd,
+      ByteBuffer buffer,
+      Set<Access> access,
+      long address,
+      long length,
+      int lkey,
+      int rkey)
+      implements MemoryRegion {
+    @Override
+    public void close() {
+      device.close(this, () -> device.regions.remove(lkey));
+    }
+  }
 
-  private record Upcall(SocketObject owner, Runnable call) {}
+  /** The objects that are open, and what each was made with. */
+  final Map<Object, List<Object>> open = Collections.synchronizedMap(new IdentityHashMap<>());
 
-  final Object lock = new Object();
-  final Set<SocketConnection> starving = new HashSet<>(); // hold a message, but have no receive
-  private final Selector selector = Selector.open();
-  private final Thread thread = new Thread(this::run, "socket-device");
-  private final ArrayDeque<Upcall> upcalls = new ArrayDeque<>();
-  private final Set<SocketObject> objects = new LinkedHashSet<>();
-  private final Map<Integer, SocketMr> regions = new HashMap<>();
-  private AsyncHandler asyncHandler = (type, element) -> {};
-  private SocketObject running; // whose handler the thread is in
-  private long rounds;
-  private long wantedRounds;
-  private long nextAddress = 1 << 20;
-  private int nextKey = 2;
-  private int nextQp = 1;
+  final Map<SocketConnection, SocketListener> requests = new HashMap<>(); // to be answered
+  final ExecutorService handlers = Executors.newSingleThreadExecutor(SocketDevice::daemon);
+  private final Map<Integer, Mr> regions = new HashMap<>();
+  AsyncHandler async;
   private boolean closed;
-  private volatile boolean isStopped;
-  private boolean isEnded;
-  private boolean isBusy; // known to the thread only
+  private int lastNumber;
 
-  SocketDevice() throws IOException {
+  static Thread daemon(Runnable body) {
+    Thread thread = new Thread(body, "socket-device");
     thread.setDaemon(true);
-    thread.start();
+    return thread;
   }
 
-  // tag::engine[]
-  private void run() {
-    try {
-      while (!isStopped) {
-        selector.select(isBusy ? LOOK_MILLIS : 0);
-        look();
-        callHandlers();
-      }
-    } catch (final IOException e) {
-      throw new UncheckedIOException(e);
-    } finally {
-      synchronized (lock) {
-        isEnded = true;
-        running = null;
-        lock.notifyAll();
-      }
+  // tag::objects[]
+  void check(boolean is, String verb, int errno, String detail) {
+    if (!is) {
+      throw new VerbsException(verb, name(), errno, detail);
     }
   }
 
-  private void look() {
-    synchronized (lock) {
-      selector.selectedKeys().forEach(key -> ((Runnable) key.attachment()).run());
-      selector.selectedKeys().clear();
-      List.copyOf(starving).forEach(SocketConnection::serve);
-      rounds++;
-      isBusy = !starving.isEmpty() || rounds < wantedRounds;
-      lock.notifyAll();
+  void check(boolean is, String verb, String detail) {
+    check(is, verb, VerbsException.EINVAL, detail);
+  }
+
+  void own(String verb, Object object) {
+    check(open.containsKey(object), verb, object + "; expected an open object of this device");
+  }
+
+  /** Opens an object, which is made with others. */
+  synchronized <T> T add(String verb, T object, Object... uses) {
+    check(!closed, verb, VerbsException.ENODEV, "the device is closed");
+    for (Object used : uses) {
+      own(verb, used);
     }
-  }
-
-  private void callHandlers() {
-    Upcall next = nextUpcall();
-    while (next != null) {
-      try {
-        next.call().run();
-      } catch (final RuntimeException e) { // a mistake of its own; it must not end this thread
-        thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
-      }
-      next = nextUpcall();
-    }
-  }
-
-  private Upcall nextUpcall() {
-    synchronized (lock) {
-      Upcall next = upcalls.poll();
-      while (next != null && next.owner().closed) {
-        next = upcalls.poll();
-      }
-      running = next == null ? null : next.owner();
-      lock.notifyAll();
-      return next;
-    }
-  }
-
-  /** Has a handler called by the thread, unless its owner is closed first. */
-  void later(final SocketObject owner, final Runnable call) {
-    upcalls.add(new Upcall(owner, call));
-    selector.wakeup();
-  }
-
-  // end::engine[]
-
-  // tag::barrier[]
-  void refuseInside(final SocketObject owner) {
-    if (running == owner && Thread.currentThread() == thread) {
-      throw owner.error("destroy", VerbsException.EBUSY, "called inside its own handler");
-    }
-  }
-
-  /** Returns when no handler of a closed object runs. */
-  void awaitHandler(final SocketObject owner) {
-    if (Thread.currentThread() != thread) {
-      await(() -> running != owner);
-    }
-  }
-
-  /** An interrupt must not break a barrier; it is kept for later. */
-  private void await(final BooleanSupplier condition) {
-    boolean isInterrupted = false;
-    while (!condition.getAsBoolean()) {
-      try {
-        lock.wait();
-      } catch (final InterruptedException e) {
-        isInterrupted = true;
-      }
-    }
-    if (isInterrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  // end::barrier[]
-
-  /** Returns when the selector has let go of channels that were closed. */
-  void awaitRound() {
-    synchronized (lock) {
-      if (Thread.currentThread() != thread) {
-        final long enough = rounds + 2; // the one under way may have selected before
-        wantedRounds = Math.max(wantedRounds, enough);
-        selector.wakeup();
-        await(() -> rounds >= enough || isEnded);
-      }
-    }
-  }
-
-  SelectionKey register(final SelectableChannel channel, final int operations, final Runnable ready)
-      throws IOException {
-    channel.configureBlocking(false);
-    final SelectionKey key = channel.register(selector, operations, ready);
-    selector.wakeup();
-    return key;
-  }
-
-  void async(final AsyncType type, final SocketObject element) {
-    later(element, () -> asyncHandler.onAsync(type, element));
-  }
-
-  /** The parts of a request's elements; null if one is not to be used so. */
-  ByteBuffer[] parts(final SocketPd pd, final SgeList list, final Access right) {
-    final ByteBuffer[] parts = new ByteBuffer[list.sgeCount()];
-    for (int i = 0; i < parts.length; i++) {
-      parts[i] = part(pd, list.sgeLkey(i), list.sgeAddress(i), list.sgeLength(i), right);
-      if (parts[i] == null) {
-        return null;
-      }
-    }
-    return parts;
-  }
-
-  ByteBuffer part(
-      final SocketPd pd, final int key, final long from, final int length, final Access right) {
-    if (length == 0) {
-      return ByteBuffer.allocate(0); // the key does not count then
-    }
-    final SocketMr region = regions.get(key & ~1);
-    return region == null ? null : region.part(pd, key, from, length, right);
-  }
-
-  void wakeup() {
-    selector.wakeup();
-  }
-
-  void forget(final SocketMr region) {
-    regions.remove(region.lkey());
-  }
-
-  void remove(final SocketObject object) {
-    objects.remove(object);
-  }
-
-  <T extends SocketObject> T add(final T object) {
-    objects.add(object);
+    open.put(object, List.of(uses));
     return object;
   }
 
-  private void checkRoom(final String verb, final Class<?> type, final int limit) {
-    checkOpen(verb);
-    if (objects.stream().filter(type::isInstance).count() >= limit) {
-      throw new VerbsException(
-          verb, name(), VerbsException.ENOMEM, "there are " + limit + "; close one first");
+  /** Ends an object, once, and not before those that are made with it. */
+  void close(Object object, Runnable last) {
+    synchronized (this) {
+      boolean isUsed = open.values().stream().flatMap(List::stream).anyMatch(o -> o == object);
+      check(!isUsed, "close", VerbsException.EBUSY, object + " is used; close its users first");
+      if (open.remove(object) != null) {
+        last.run();
+      }
+    }
+    call(object, () -> {}); // returns when no handler of it runs; none will
+  }
+
+  /** Has a handler of an object called, if the object is open then. */
+  void later(Object object, Runnable handler) {
+    handlers.execute(() -> call(object, handler));
+  }
+
+  /** Calls a handler with no lock held but one that its object's close waits for. */
+  boolean call(Object object, Runnable handler) {
+    synchronized (object) {
+      if (open.containsKey(object)) {
+        handler.run();
+        return true;
+      }
+      return false;
     }
   }
 
-  void checkOpen(final String verb, final SocketObject object) {
-    checkOpen(verb);
-    if (object.closed) {
-      throw object.error(verb, VerbsException.EINVAL, "it is closed");
+  // end::objects[]
+
+  // tag::memory[]
+  /** A part of a region; null if it must not be used so. Local reads need no right. */
+  ByteBuffer memory(ProtectionDomain pd, int key, long address, int length, Access right) {
+    Mr mr = regions.get(key);
+    if (mr == null || mr.pd != pd || (right != null && !mr.access.contains(right))) {
+      return null;
     }
+    long offset = address - mr.address;
+    boolean isInside = offset >= 0 && length >= 0 && offset <= mr.length - length;
+    return isInside ? mr.buffer.slice((int) offset, length) : null;
   }
 
-  private void checkOpen(final String verb) {
-    if (closed) {
-      throw new VerbsException(verb, name(), VerbsException.ENODEV, "the device is closed");
-    }
+  // end::memory[]
+
+  Frame frame(String verb, int value, ByteBuffer data) {
+    int length = data.remaining();
+    check(length <= 256, verb, length + " bytes of private data; expected at most 256");
+    return Frame.answer(value, ByteBuffer.allocate(length).put(data.duplicate()).flip());
   }
 
-  /** An object given to a verb, if it is an open one of this device. */
-  <T extends SocketObject> T own(final String verb, final Class<T> type, final Object object) {
-    checkOpen(verb);
-    if (type.isInstance(object) && type.cast(object).device == this && !type.cast(object).closed) {
-      return type.cast(object);
-    }
-    throw invalid(verb, object + "; expected an open " + type.getSimpleName() + " of this device");
-  }
-
-  byte[] privateData(final String verb, final ByteBuffer data) {
-    final byte[] copy = new byte[data == null ? 0 : data.remaining()];
-    if (copy.length > MAX_PRIVATE_DATA) {
-      throw invalid(verb, copy.length + " bytes of private data; expected <= " + MAX_PRIVATE_DATA);
-    }
-    if (data != null) {
-      data.duplicate().get(copy);
-    }
-    return copy;
-  }
-
-  private VerbsException invalid(final String verb, final String detail) {
-    return new VerbsException(verb, name(), VerbsException.EINVAL, detail);
-  }
-
-  private void checkSize(final String verb, final String what, final long size, final long max) {
-    if (size < 0 || size > max) {
-      throw invalid(verb, what + " " + size + "; expected 0 to " + max);
-    }
+  private int port(String verb, long service) {
+    check(service >= 0 && service <= 0xffff, verb, service + "; expected a TCP port");
+    return (int) service;
   }
 
   @Override
@@ -344,135 +185,82 @@ final class SocketDevice implements Device {
   }
 
   @Override
-  public void onAsync(final AsyncHandler handler) {
-    synchronized (lock) {
-      asyncHandler = handler;
-    }
+  public void onAsync(AsyncHandler handler) {
+    async = handler;
   }
 
+  // tag::create[]
   @Override
   public ProtectionDomain allocPd() {
-    synchronized (lock) {
-      checkRoom("alloc_pd", SocketPd.class, LIMITS.maxPd());
-      return add(new SocketPd(this));
-    }
-  }
-
-  // tag::regMr[]
-  @Override
-  public MemoryRegion regMr(
-      final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    final boolean isWritable = access.contains(Access.LOCAL_WRITE);
-    if (!buffer.isDirect() || (isWritable && buffer.isReadOnly())) {
-      throw invalid("reg_mr", buffer + " for " + access + "; expected a direct one, to be written");
-    }
-    if (access.contains(Access.REMOTE_WRITE) && !isWritable) {
-      throw invalid("reg_mr", access + "; writes of the peer need LOCAL_WRITE too");
-    }
-    synchronized (lock) {
-      final SocketPd domain = own("reg_mr", SocketPd.class, pd);
-      checkRoom("reg_mr", SocketMr.class, LIMITS.maxMr());
-      final SocketMr region = add(new SocketMr(domain, buffer, access, nextAddress, nextKey));
-      regions.put(nextKey, region);
-      nextKey += 2;
-      nextAddress += buffer.capacity() + (1 << 20); // never adjacent
-      return region;
-    }
-  }
-
-  // end::regMr[]
-
-  @Override
-  public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    checkSize("create_cq", "entries - 1", entries - 1L, LIMITS.maxCqe() - 1);
-    synchronized (lock) {
-      checkRoom("create_cq", SocketCq.class, LIMITS.maxCq());
-      return add(new SocketCq(this, entries, handler));
-    }
+    return add("alloc_pd", new Pd(this));
   }
 
   @Override
-  public QueuePair createQp(final QpAttributes attributes) {
-    checkSize("create_qp", "maxSendWr", attributes.maxSendWr(), LIMITS.maxQpWr());
-    checkSize("create_qp", "maxRecvWr", attributes.maxRecvWr(), LIMITS.maxQpWr());
-    checkSize("create_qp", "maxSendSge", attributes.maxSendSge(), MAX_SGE);
-    checkSize("create_qp", "maxRecvSge", attributes.maxRecvSge(), MAX_SGE);
-    if (attributes.srq() != null) {
-      throw VerbsException.unsupported("create_qp with an SRQ", name());
-    }
-    synchronized (lock) {
-      final SocketPd pd = own("create_qp", SocketPd.class, attributes.pd());
-      final SocketCq sendCq = own("create_qp", SocketCq.class, attributes.sendCq());
-      final SocketCq recvCq = own("create_qp", SocketCq.class, attributes.recvCq());
-      checkRoom("create_qp", SocketQp.class, LIMITS.maxQp());
-      final int number = nextQp++ & 0xffffff;
-      return add(new SocketQp(pd, sendCq, recvCq, number, attributes));
-    }
+  public synchronized MemoryRegion regMr(
+      ProtectionDomain pd, ByteBuffer buffer, Set<Access> access) {
+    boolean isWritten = access.contains(Access.LOCAL_WRITE);
+    boolean isLegal = isWritten ? !buffer.isReadOnly() : !access.contains(Access.REMOTE_WRITE);
+    String detail = "; expected a direct buffer, and LOCAL_WRITE where the peer may write";
+    check(isLegal && buffer.isDirect(), "reg_mr", buffer + " for " + access + detail);
+    int key = ++lastNumber;
+    long address = (long) key << Integer.SIZE; // made up; two regions are never adjacent
+    ByteBuffer all = buffer.duplicate().clear();
+    Mr mr = new Mr(this, pd, all, Set.copyOf(access), address, all.capacity(), key, key);
+    regions.put(key, add("reg_mr", mr, pd));
+    return mr;
   }
 
   @Override
-  public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    checkSize("listen", "service", service, 65_535);
-    checkSize("listen", "backlog", backlog, Integer.MAX_VALUE);
-    synchronized (lock) {
-      checkOpen("listen");
-      return add(new SocketListener(this, (int) service, backlog, handler));
-    }
+  public CompletionQueue createCq(int size, CqHandler handler) {
+    check(size <= MANY, "create_cq", size + " entries; expected at most " + MANY);
+    Queue<SocketCq.Wc> queue = new ArrayDeque<>();
+    return add("create_cq", new SocketCq(this, size, handler, queue, new AtomicBoolean()));
   }
 
   @Override
-  public CmId connect(
-      final QueuePair qp,
-      final InetAddress remote,
-      final long service,
-      final CmParameters parameters,
-      final CmHandler handler) {
-    checkSize("connect", "service", service, 65_535);
-    final byte[] data = privateData("connect", parameters.privateData());
-    synchronized (lock) {
-      final SocketQp own = own("connect", SocketQp.class, qp);
-      final SocketConnection id = SocketConnection.active(own, handler, parameters, data);
-      id.connect(remote, (int) service);
-      return add(id);
-    }
+  public synchronized QueuePair createQp(QpAttributes wanted) {
+    boolean isFit =
+        Math.max(wanted.maxSendWr(), wanted.maxRecvWr()) <= MANY && wanted.srq() == null;
+    check(isFit, "create_qp", wanted + "; expected at most " + LIMITS);
+    SocketQp qp = new SocketQp(this, wanted, ++lastNumber & 0xff_ffff);
+    return add("create_qp", qp, wanted.pd(), wanted.sendCq(), wanted.recvCq());
   }
 
-  /** Ends listeners and connections too, as the end of the process would. */
+  // end::create[]
+
   @Override
-  public void close() {
-    final List<SocketObject> last;
-    synchronized (lock) {
-      if (closed) {
-        return;
-      }
-      if (Thread.currentThread() == thread) {
-        throw new VerbsException("close", name(), VerbsException.EBUSY, "called inside a handler");
-      }
-      last = List.copyOf(objects);
-      for (final SocketObject object : last) {
-        if (!(object instanceof CmId) && !(object instanceof CmListener)) {
-          throw new VerbsException(
-              "close_device", name(), VerbsException.EBUSY, object + " is left; close it first");
-        }
-      }
-      closed = true;
-    }
-    last.forEach(SocketObject::close);
-    synchronized (lock) {
-      isStopped = true;
-      selector.wakeup();
-      await(() -> isEnded);
-    }
+  public synchronized CmListener listen(long service, int backlog, CmListenHandler handler) {
+    check(!closed, "listen", VerbsException.ENODEV, "the device is closed");
     try {
-      selector.keys().forEach(key -> SocketConnection.close(key.channel()));
-      selector.close();
-    } catch (final IOException e) {
-      throw new VerbsException("close_device", name(), VerbsException.EIO, e.toString());
+      ServerSocket server = new ServerSocket(port("listen", service), 0, address());
+      int port = server.getLocalPort();
+      SocketListener listener = new SocketListener(this, server, port, backlog, handler);
+      daemon(add("listen", listener)::run).start();
+      return listener;
+    } catch (IOException e) {
+      throw new VerbsException("listen", name(), VerbsException.EADDRINUSE, service + ": " + e);
     }
   }
 
   @Override
-  public String toString() {
-    return name();
+  public synchronized CmId connect(
+      QueuePair qp, InetAddress remote, long service, CmParameters parameters, CmHandler handler) {
+    SocketAddress peer = new InetSocketAddress(remote, port("connect", service));
+    Frame request = frame("connect", 0, parameters.privateData());
+    SocketConnection id = new SocketConnection(this, null, new Socket());
+    id.bind("connect", qp, parameters, handler);
+    id.send(request);
+    daemon(() -> id.run(peer)).start();
+    return id;
+  }
+
+  @Override
+  public synchronized void close() {
+    check(open.isEmpty(), "close", VerbsException.EBUSY, open.keySet() + " are open");
+    closed = true;
+    for (SocketConnection request : List.copyOf(requests.keySet())) {
+      request.reject(SocketConnection.NOBODY_LISTENS, Frame.NOTHING);
+    }
+    handlers.shutdown();
   }
 }

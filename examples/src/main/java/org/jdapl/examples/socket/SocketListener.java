@@ -1,107 +1,61 @@
 package org.jdapl.examples.socket;
 
 import java.io.IOException;
-import java.net.BindException;
-import java.net.InetSocketAddress;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
-import org.jdapl.verbs.CmListenHandler;
-import org.jdapl.verbs.CmListener;
-import org.jdapl.verbs.VerbsException;
+import java.net.ServerSocket;
+import java.util.Collections;
+import org.jdapl.verbs.*;
 
-/** A listener; its service is a TCP port. */
-final class SocketListener extends SocketObject implements CmListener {
+/** A listener: a thread that accepts sockets. */
+record SocketListener(
+    SocketDevice device, ServerSocket server, long service, int backlog, CmListenHandler handler)
+    implements CmListener {
 
-  private final int backlog;
-  private final CmListenHandler handler;
-  private final ServerSocketChannel channel;
-  private final int service;
-  private final Set<SocketConnection> undelivered = new LinkedHashSet<>();
-  private int waiting;
-
-  SocketListener(
-      final SocketDevice device,
-      final int service,
-      final int backlog,
-      final CmListenHandler handler) {
-    super(device, "listener " + service);
-    this.backlog = backlog;
-    this.handler = handler;
-    try {
-      channel = ServerSocketChannel.open();
-      try {
-        channel.bind(new InetSocketAddress(device.address(), service));
-        this.service = channel.socket().getLocalPort();
-        device.register(channel, SelectionKey.OP_ACCEPT, this::accept);
-      } catch (final IOException e) {
-        channel.close();
-        throw e;
+  void run() {
+    synchronized (server) { // a port stays taken while somebody waits in accept
+      while (!server.isClosed()) {
+        try {
+          SocketConnection next = new SocketConnection(device, this, server.accept());
+          SocketDevice.daemon(() -> next.run(null)).start();
+        } catch (IOException e) {
+          // it was closed
+        }
       }
-    } catch (final BindException e) {
-      throw error("listen", VerbsException.EADDRINUSE, e.getMessage());
-    } catch (final IOException e) {
-      throw error("listen", VerbsException.EIO, e.toString());
-    }
-  }
-
-  private void accept() {
-    try {
-      for (SocketChannel next = channel.accept(); next != null; next = channel.accept()) {
-        undelivered.add(SocketConnection.passive(this, next));
-      }
-    } catch (final IOException e) {
-      // closed; or that peer is gone again
     }
   }
 
   // tag::request[]
-  /** A request came. */
-  void arrived(final SocketConnection request) {
+  /** Delivers a request, or refuses it; called with the lock. */
+  void arrived(SocketConnection request) {
+    int waiting = Collections.frequency(device.requests.values(), this);
+    device.requests.put(request, this);
     if (waiting >= backlog) {
-      undelivered.remove(request);
-      request.refuse(SocketConnection.NO_ROOM, new byte[0]);
-      return;
+      request.reject(SocketConnection.NO_ROOM, Frame.NOTHING);
+    } else {
+      device.handlers.execute(() -> deliver(request));
     }
-    waiting++;
-    device.later(
-        this,
-        () -> {
-          synchronized (device.lock) {
-            if (!undelivered.remove(request)) {
-              return; // refused, or gone
-            }
-          }
-          handler.onRequest(request);
-        });
+  }
+
+  private void deliver(SocketConnection request) {
+    if (!device.call(this, () -> handler.onRequest(request))) {
+      request.reject(SocketConnection.NOBODY_LISTENS, Frame.NOTHING);
+    }
   }
 
   // end::request[]
 
-  /** Answered, or gone. */
-  void left(final SocketConnection request, final boolean hasArrived) {
-    waiting -= hasArrived ? 1 : 0;
-    undelivered.remove(request);
-  }
-
-  @Override
-  public long service() {
-    return service;
-  }
-
-  @Override
-  void release() {
-    SocketConnection.close(channel);
-    List.copyOf(undelivered)
-        .forEach(request -> request.refuse(SocketConnection.NOBODY_LISTENS, new byte[0]));
-  }
-
   @Override
   public void close() {
-    super.close();
-    device.awaitRound(); // a channel that a selector knows keeps its port until then
+    device.close(this, this::release);
+    synchronized (server) {
+      return; // the thread has let go of the port
+    }
+  }
+
+  private void release() {
+    try {
+      server.close();
+    } catch (IOException e) {
+      // it is closed all the same
+    }
   }
 }

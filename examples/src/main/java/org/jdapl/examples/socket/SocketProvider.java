@@ -1,20 +1,10 @@
 package org.jdapl.examples.socket;
 
-import java.io.IOException;
-import org.jdapl.verbs.Device;
-import org.jdapl.verbs.EventChannel;
-import org.jdapl.verbs.VerbsException;
-import org.jdapl.verbs.VerbsProvider;
+import org.jdapl.verbs.*;
 
-/**
- * The provider named {@code socket}: processes of one machine, which talk through loopback TCP. A
- * service is a TCP port. It is here to be read, see {@code providers/docs/writing-a-provider.md}.
- */
+/** Connects processes of one machine through TCP; here to be read, with the guide for providers. */
 // tag::provider[]
 public final class SocketProvider implements VerbsProvider {
-
-  /** A provider; it does nothing before it is used. */
-  public SocketProvider() {}
 
   @Override
   public String name() {
@@ -22,19 +12,12 @@ public final class SocketProvider implements VerbsProvider {
   }
 
   @Override
-  public Device open(final String parameters, final EventChannel channel) {
+  public Device open(String parameters, EventChannel channel) {
     if (!parameters.isBlank()) {
-      throw new VerbsException(
-          "open_device",
-          name(),
-          VerbsException.EINVAL,
-          "parameters '" + parameters + "'; expected none");
+      String detail = "parameters '" + parameters + "'; expected none";
+      throw new VerbsException("open_device", name(), VerbsException.EINVAL, detail);
     }
-    try {
-      return new SocketDevice();
-    } catch (final IOException e) {
-      throw new VerbsException("open_device", name(), VerbsException.EIO, e.toString());
-    }
+    return new SocketDevice();
   }
 }
 // end::provider[]

@@ -116,7 +116,9 @@ class FaultPlanTest {
           "rkey",
           "service",
           "remoteAddress",
-          "privateData");
+          "privateData",
+          "readsIn",
+          "readsOut");
 
   @Test
   void shouldKnowEachVerbOfTheSpi() {

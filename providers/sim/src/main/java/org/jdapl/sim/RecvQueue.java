@@ -63,13 +63,6 @@ final class RecvQueue {
     return true;
   }
 
-  static void copySges(final SgeList from, final SgeList to) {
-    to.clearSge();
-    for (int i = 0; i < from.sgeCount(); i++) {
-      to.addSge(from.sgeAddress(i), from.sgeLength(i), from.sgeLkey(i));
-    }
-  }
-
   int post(final RecvRequest request) {
     if (!isValid(request, maxSge)) {
       return VerbsException.EINVAL;
@@ -80,8 +73,7 @@ final class RecvQueue {
     }
     final RecvRequest[] to = ring;
     final RecvRequest slot = to[(int) tail & (to.length - 1)];
-    slot.wrId = request.wrId;
-    copySges(request, slot);
+    slot.set(request);
     posted = tail + 1;
     return 0;
   }

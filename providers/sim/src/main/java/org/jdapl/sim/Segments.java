@@ -12,15 +12,6 @@ final class Segments {
   private final int[] lengths = new int[SimDevice.MAX_SGE];
   private int count;
 
-  /** The sum of a request's lengths. */
-  static long length(final SgeList list) {
-    long length = 0;
-    for (int i = 0; i < list.sgeCount(); i++) {
-      length += list.sgeLength(i);
-    }
-    return length;
-  }
-
   /** Becomes one piece of a buffer. */
   void set(final ByteBuffer buffer, final int offset, final int length) {
     count = 0;

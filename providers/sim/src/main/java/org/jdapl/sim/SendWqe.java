@@ -45,18 +45,7 @@ final class SendWqe {
 
   /** Copies a request, its data too if it is inline; false if that data is nowhere registered. */
   boolean load(final SendRequest from, final Memory memory) {
-    request.wrId = from.wrId;
-    request.opcode = from.opcode;
-    request.signaled = from.signaled;
-    request.solicited = from.solicited;
-    request.inline = from.inline;
-    request.remoteAddress = from.remoteAddress;
-    request.rkey = from.rkey;
-    request.immediate = from.immediate;
-    request.invalidateRkey = from.invalidateRkey;
-    request.compareAdd = from.compareAdd;
-    request.swap = from.swap;
-    RecvQueue.copySges(from, request);
+    request.set(from);
     window = null;
     begin();
     return !from.inline || copyInline(memory);
@@ -92,7 +81,7 @@ final class SendWqe {
   }
 
   private boolean copyInline(final Memory memory) {
-    final int length = (int) Segments.length(request);
+    final int length = (int) request.length();
     if (inlined.capacity() < length) {
       inlined = ByteBuffer.allocate(length);
     }
@@ -112,10 +101,6 @@ final class SendWqe {
     return true;
   }
 
-  long length() {
-    return Segments.length(request);
-  }
-
   /** What it reads or fills here; false if its domain may not. */
   boolean setLocal(final SimPd pd, final Segments local) {
     if (request.inline) {
@@ -127,7 +112,7 @@ final class SendWqe {
           case RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> true;
           default -> false;
         };
-    return local.setLocal(pd, request, length(), write);
+    return local.setLocal(pd, request, request.length(), write);
   }
 
   boolean hasImmediate() {
@@ -139,12 +124,6 @@ final class SendWqe {
     if (window != null) {
       return WcOpcode.BIND_MW;
     }
-    return switch (request.opcode) {
-      case SEND, SEND_WITH_IMM, SEND_WITH_INV -> WcOpcode.SEND;
-      case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> WcOpcode.RDMA_WRITE;
-      case RDMA_READ -> WcOpcode.RDMA_READ;
-      case ATOMIC_CMP_AND_SWP -> WcOpcode.COMP_SWAP;
-      case ATOMIC_FETCH_AND_ADD -> WcOpcode.FETCH_ADD;
-    };
+    return request.opcode.completion();
   }
 }

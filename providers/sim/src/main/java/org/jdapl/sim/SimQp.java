@@ -189,10 +189,10 @@ final class SimQp extends SimObject implements QueuePair {
     }
     return switch (request.opcode) {
       case SEND, SEND_WITH_IMM, SEND_WITH_INV, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
-          !request.inline || Segments.length(request) <= SimDevice.LIMITS.maxMessageBytes();
+          !request.inline || request.length() <= SimDevice.LIMITS.maxMessageBytes();
       case RDMA_READ -> !request.inline;
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-          !request.inline && Segments.length(request) == ATOMIC_BYTES;
+          !request.inline && request.length() == ATOMIC_BYTES;
     };
   }
 
@@ -305,7 +305,7 @@ final class SimQp extends SimObject implements QueuePair {
     wqe.status = null;
     if (wqe.window != null) {
       wqe.status = wqe.bind(this);
-    } else if (wqe.length() > SimDevice.LIMITS.maxMessageBytes()) {
+    } else if (wqe.request.length() > SimDevice.LIMITS.maxMessageBytes()) {
       wqe.status = WcStatus.LOC_LEN_ERR;
     } else if (!wqe.setLocal(pd, fabric.local)) {
       wqe.status = WcStatus.LOC_PROT_ERR;
@@ -353,7 +353,7 @@ final class SimQp extends SimObject implements QueuePair {
             wqe.request.wrId,
             wqe.status,
             wqe.opcode(),
-            (int) Math.min(Integer.MAX_VALUE, wqe.length()));
+            (int) Math.min(Integer.MAX_VALUE, wqe.request.length()));
       }
       answered++;
       if (failed) {
@@ -393,8 +393,8 @@ final class SimQp extends SimObject implements QueuePair {
     if (receive == null) {
       return null;
     }
-    final long length = wqe.length();
-    if (length > Segments.length(receive)) {
+    final long length = wqe.request.length();
+    if (length > receive.length()) {
       failReceive(receive, WcStatus.LOC_LEN_ERR);
       return WcStatus.REM_INV_REQ_ERR;
     }
@@ -452,7 +452,7 @@ final class SimQp extends SimObject implements QueuePair {
 
   private boolean setRemote(final SendWqe wqe, final Access right) {
     return fabric.remote.setRemote(
-        this, wqe.request.rkey, wqe.request.remoteAddress, wqe.length(), right);
+        this, wqe.request.rkey, wqe.request.remoteAddress, wqe.request.length(), right);
   }
 
   private WcStatus refuseAccess() {
@@ -479,7 +479,7 @@ final class SimQp extends SimObject implements QueuePair {
         this,
         receive.wrId,
         opcode,
-        (int) wqe.length(),
+        (int) wqe.request.length(),
         wqe.hasImmediate(),
         invalidated,
         wqe.hasImmediate()

@@ -17,4 +17,17 @@ public final class RecvRequest extends SgeList {
   public RecvRequest(final int maxSge) {
     super(maxSge);
   }
+
+  /**
+   * Becomes a copy of a request: what a provider keeps of a post.
+   *
+   * @param from the request.
+   * @return this one.
+   * @throws IndexOutOfBoundsException if there is no room for its elements.
+   */
+  public RecvRequest set(final RecvRequest from) {
+    copySge(from);
+    wrId = from.wrId;
+    return this;
+  }
 }

@@ -50,4 +50,28 @@ public final class SendRequest extends SgeList {
   public SendRequest(final int maxSge) {
     super(maxSge);
   }
+
+  /**
+   * Becomes a copy of a request: what a provider keeps of a post.
+   *
+   * @param from the request.
+   * @return this one.
+   * @throws IndexOutOfBoundsException if there is no room for its elements.
+   */
+  public SendRequest set(final SendRequest from) {
+    copySge(from);
+    wrId = from.wrId;
+    opcode = from.opcode;
+    signaled = from.signaled;
+    solicited = from.solicited;
+    fence = from.fence;
+    inline = from.inline;
+    remoteAddress = from.remoteAddress;
+    rkey = from.rkey;
+    immediate = from.immediate;
+    invalidateRkey = from.invalidateRkey;
+    compareAdd = from.compareAdd;
+    swap = from.swap;
+    return this;
+  }
 }

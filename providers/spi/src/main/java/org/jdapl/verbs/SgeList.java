@@ -35,6 +35,28 @@ public abstract class SgeList {
     count = index + 1;
   }
 
+  /** Has the elements of another list; its caller sees to the room. */
+  final void copySge(final SgeList from) {
+    final int elements = from.count;
+    System.arraycopy(from.addresses, 0, addresses, 0, elements);
+    System.arraycopy(from.lengths, 0, lengths, 0, elements);
+    System.arraycopy(from.lkeys, 0, lkeys, 0, elements);
+    count = elements;
+  }
+
+  /**
+   * The bytes of all elements.
+   *
+   * @return the sum of their lengths.
+   */
+  public long length() {
+    long sum = 0;
+    for (int i = 0; i < count; i++) {
+      sum += lengths[i];
+    }
+    return sum;
+  }
+
   /**
    * How many elements there are.
    *
