@@ -13,7 +13,7 @@ import org.jdapl.dat.ReturnSubtype;
  * A consumer's thread takes an event itself: it dequeues, or waits. The turn is its own meanwhile,
  * as it is a dispatcher's for upcalls; its handler is called after it.
  */
-final class ConsumerTurn {
+final class ConsumerTurn implements BooleanSupplier {
 
   private final EvdImpl evd;
   private final IaImpl ia;
@@ -22,7 +22,6 @@ final class ConsumerTurn {
   private final EvdRoom room;
   private final Counters counters;
   private final AtomicReference<Handout> spare = new AtomicReference<>();
-  private final BooleanSupplier awake = this::isAwake;
   private volatile Thread waiter;
   private volatile int remaining;
 
@@ -229,7 +228,7 @@ final class ConsumerTurn {
         return Outcome.TIMEOUT_EXPIRED;
       }
       state.apply(EvdState.SLEEP, 0);
-      ia.runtime().block(awake, deadline);
+      ia.runtime().block(this, deadline);
       evd.resume();
       isEntering = false;
     }
@@ -249,7 +248,9 @@ final class ConsumerTurn {
     return false;
   }
 
-  private boolean isAwake() {
+  /** Whether the thread that waits is to go on. */
+  @Override
+  public boolean getAsBoolean() {
     return (state.get() & EvdState.ASLEEP) == 0;
   }
 

@@ -51,10 +51,9 @@ final class EvdImpl extends ObjectBase implements Evd {
   private final ConsumerTurn consumer;
   private final Counters counters = new Counters();
   private final FaultLog faults;
-  private AsyncSlot asyncSlot; // made with the first error, under the lock
+  private AsyncSlot asyncSlot; // made with the first error, under the monitor of the state
   private final Queue<Runnable> controls = new ConcurrentLinkedQueue<>();
   private final Queue<Runnable> quietWaiters = new ConcurrentLinkedQueue<>();
-  private final Object lock = new Object();
   private volatile CnoImpl cno;
   private volatile boolean draining;
 
@@ -62,7 +61,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   private volatile boolean unsignalled;
 
   // Of the turn.
-  private final List<EndpointDrain> drains = new ArrayList<>(0);
+  private List<EndpointDrain> drains = List.of();
   private WorkCompletions consumerBatch;
   private long sequence;
 
@@ -382,6 +381,9 @@ final class EvdImpl extends ObjectBase implements Evd {
   void drainOf(final EndpointDrain drain) {
     control(
         () -> {
+          if (drains.isEmpty()) {
+            drains = new ArrayList<>();
+          }
           drains.add(drain);
           draining = true; // from here on a completion makes a turn, whatever the policy
           merger.resume(); // one before may have told of itself in vain
@@ -479,7 +481,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   public void cno(final Cno next) {
     final CnoImpl to = ia.checkCno(next, name + ".cno");
     final long before;
-    synchronized (lock) {
+    synchronized (state) {
       checkOpen("cno");
       if (to != null) {
         to.add(this);
@@ -496,7 +498,7 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   /** It is closed, and uses its CNO no more. */
   private void leaveCno() {
-    synchronized (lock) {
+    synchronized (state) {
       if (cno != null) {
         cno.remove(this);
       }
@@ -677,7 +679,7 @@ final class EvdImpl extends ObjectBase implements Evd {
   }
 
   AsyncSlot asyncSlot() {
-    synchronized (lock) {
+    synchronized (state) {
       if (asyncSlot == null) {
         asyncSlot = new AsyncSlot(this);
       }

@@ -38,9 +38,8 @@ final class EvdUpcalls {
   private final Merger merger;
   private final Counters counters;
   private final FaultLog faults;
-  private final Object policyLock = new Object();
 
-  /** Teardowns that wait, asked for outside of upcalls. Under the policy lock. */
+  /** Teardowns that wait, asked for outside of upcalls. Under the monitor of the state. */
   private int teardowns;
 
   private volatile Target target = new Target(EvdState.DISABLED, null, null);
@@ -152,7 +151,7 @@ final class EvdUpcalls {
 
   /** Uses up NOTIFY, and returns whom to tell; null if the policy is another by now. */
   private NotifyHandler takeNotify() {
-    synchronized (policyLock) {
+    synchronized (state) {
       final long before = state.apply(EvdState.NOTIFIED, 0);
       return (before & EvdState.POLICY) == EvdState.NOTIFY ? target.ready : null;
     }
@@ -279,7 +278,7 @@ final class EvdUpcalls {
 
   private void setPolicy(final Target to, final long policy, final String call) {
     final long before;
-    synchronized (policyLock) {
+    synchronized (state) {
       if (to != null && teardowns > 0) {
         checkTeardownAllows();
         return;
@@ -320,7 +319,7 @@ final class EvdUpcalls {
     evd.checkOpen("teardown");
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(evd) ? 0 : 1;
-    synchronized (policyLock) {
+    synchronized (state) {
       setPolicy(null, DISABLED, "disable");
       teardowns += counted;
     }
@@ -328,7 +327,7 @@ final class EvdUpcalls {
     final CompletableFuture<Void> done = new CompletableFuture<>();
     evd.whenQuiet(
         () -> {
-          synchronized (policyLock) {
+          synchronized (state) {
             teardowns -= counted;
           }
           done.complete(null);

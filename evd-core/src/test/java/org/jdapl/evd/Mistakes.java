@@ -425,8 +425,8 @@ final class Mistakes {
                 "W02",
                 "each event begins the timeout anew",
                 "ConsumerTurn.java",
-                "      ia.runtime().block(awake, deadline);",
-                "      ia.runtime().block(awake, deadline);\n"
+                "      ia.runtime().block(this, deadline);",
+                "      ia.runtime().block(this, deadline);\n"
                     + "      if (!ia.runtime().isOver(deadline)) {\n"
                     + "        return waitInTurn(own, threshold,"
                     + " ia.runtime().deadline(Duration.ofMillis(500)));\n"
@@ -792,7 +792,7 @@ final class Mistakes {
             "a policy is published under its lock",
             "EvdUpcalls.java",
             "    evd.publish(before, EvdState.SET_POLICY, policy);\n",
-            "    synchronized (policyLock) {\n"
+            "    synchronized (state) {\n"
                 + "      evd.publish(before, EvdState.SET_POLICY, policy);\n"
                 + "    }\n"),
         Mistake.of(
