@@ -2,7 +2,6 @@ package org.jdapl.evd.explorer;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -35,7 +34,7 @@ final class Cell {
   private final int at;
   private final Map<Long, Atomic> open = new HashMap<>();
   private final List<Step> steps = new ArrayList<>();
-  private final IdentityHashMap<EndpointBook, Long> last = new IdentityHashMap<>();
+  private final Map<EndpointBook, Long> last = new HashMap<>();
   private long seen = FIRST;
 
   /**
