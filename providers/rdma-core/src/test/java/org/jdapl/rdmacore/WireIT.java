@@ -1,5 +1,7 @@
 package org.jdapl.rdmacore;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import org.jdapl.guests.Guest;
 import org.jdapl.guests.NeedsGuest;
@@ -54,9 +56,14 @@ class WireIT {
       final Guest lost = wire.client("power-lost", BOUND, connect(0));
       try {
         survivor.awaitOutput("has traffic", 1);
+<<<<<<< HEAD
       } finally {
         lost.close(); // without a word
       }
+=======
+        assertThat(lost.isRunning()).isTrue();
+      } // without a word
+>>>>>>> h/guest
       try (Guest next = wire.client("power-next", BOUND, connect(200))) {
         next.awaitSuccess();
       }
