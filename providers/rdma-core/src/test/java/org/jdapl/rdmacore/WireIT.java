@@ -53,17 +53,10 @@ class WireIT {
   @Test
   void shouldServeTheNextPeerAfterOneThatLostItsPower() throws Exception {
     try (Guest survivor = wire.server("power-survivor", BOUND, serve(2))) {
-      final Guest lost = wire.client("power-lost", BOUND, connect(0));
-      try {
+      try (Guest lost = wire.client("power-lost", BOUND, connect(0))) {
         survivor.awaitOutput("has traffic", 1);
-<<<<<<< HEAD
-      } finally {
-        lost.close(); // without a word
-      }
-=======
         assertThat(lost.isRunning()).isTrue();
       } // without a word
->>>>>>> h/guest
       try (Guest next = wire.client("power-next", BOUND, connect(200))) {
         next.awaitSuccess();
       }
