@@ -98,7 +98,9 @@ final class SocketQp implements QueuePair {
 
   /** The peer did the first request; if that is a read, here are the data. */
   void answered(Frame answer) {
-    if (!failed) {
+    if (answer.value() == Frame.WITHDRAWN) {
+      starving = null;
+    } else if (!failed) {
       asking = false;
       boolean isLegal = copy(sends.peek(), answer.data(), Access.LOCAL_WRITE);
       sent(isLegal ? WcStatus.of(answer.value()) : WcStatus.LOC_PROT_ERR);
@@ -127,6 +129,9 @@ final class SocketQp implements QueuePair {
   void fail() {
     if (!failed) {
       failed = true;
+      if (asking) {
+        connection.send(Frame.answer(Frame.WITHDRAWN, Frame.NOTHING));
+      }
       proceed();
     }
   }
