@@ -17,8 +17,8 @@ record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data)
   static final List<WrOpcode> OPCODES =
       Arrays.asList(null, WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ);
 
-  /** In place of a status: the first request of who sends it is not waited for. */
-  static final int WITHDRAWN = -1;
+  /** In place of a status: there is a receive now, so the message is to be sent again. */
+  static final int AGAIN = -1;
 
   static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
   private static final int MAGIC = 0x6a444132;

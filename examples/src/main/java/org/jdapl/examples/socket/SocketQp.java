@@ -17,7 +17,7 @@ final class SocketQp implements QueuePair {
   private final Queue<SendRequest> sends = new ArrayDeque<>();
   private final Queue<RecvRequest> receives = new ArrayDeque<>();
   private boolean asking; // the first of the sends is with the peer
-  private Frame starving; // a message of the peer that waits for a receive
+  private boolean starving; // a message of the peer found no receive
 
   SocketQp(SocketDevice device, QpAttributes attributes, int number) {
     this.device = device;
@@ -75,8 +75,9 @@ final class SocketQp implements QueuePair {
     while (failed && !receives.isEmpty()) {
       received(WcStatus.WR_FLUSH_ERR, 0);
     }
-    if (starving != null) {
-      serve(starving);
+    if (starving && (failed || !receives.isEmpty())) {
+      starving = false;
+      connection.send(Frame.answer(Frame.AGAIN, Frame.NOTHING));
     }
     if (!asking && !sends.isEmpty()) {
       send(sends.peek());
@@ -98,14 +99,15 @@ final class SocketQp implements QueuePair {
 
   /** The peer did the first request; if that is a read, here are the data. */
   void answered(Frame answer) {
-    if (answer.value() == Frame.WITHDRAWN) {
-      starving = null;
-    } else if (!failed) {
-      asking = false;
+    if (failed) {
+      return; // it is flushed
+    }
+    asking = false;
+    if (answer.value() != Frame.AGAIN) {
       boolean isLegal = copy(sends.peek(), answer.data(), Access.LOCAL_WRITE);
       sent(isLegal ? WcStatus.of(answer.value()) : WcStatus.LOC_PROT_ERR);
-      proceed();
     }
+    proceed();
   }
 
   private void sent(WcStatus status) {
@@ -129,9 +131,6 @@ final class SocketQp implements QueuePair {
   void fail() {
     if (!failed) {
       failed = true;
-      if (asking) {
-        connection.send(Frame.answer(Frame.WITHDRAWN, Frame.NOTHING));
-      }
       proceed();
     }
   }
@@ -162,9 +161,8 @@ final class SocketQp implements QueuePair {
   }
 
   // tag::serve[]
-  /** Does what the peer asks for, and answers; a message may have to wait for a receive. */
+  /** Does what the peer asks for, and answers; a message without a receive is sent again later. */
   void serve(Frame request) {
-    starving = null;
     boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
     ByteBuffer read = ByteBuffer.allocate(isRead ? request.value() : 0);
     WcStatus status = WcStatus.RETRY_EXC_ERR; // a device would be silent, and the peer give up
@@ -172,7 +170,7 @@ final class SocketQp implements QueuePair {
       status = request.opcode() == WrOpcode.SEND ? receive(request) : access(request, read);
     }
     if (status == null) {
-      starving = request;
+      starving = true;
     } else {
       connection.send(Frame.answer(status.code(), read.flip()));
     }
