@@ -156,7 +156,8 @@ class RemoteMemoryTest {
     // tag::immediate[]
     final int slot = 3;
     final Segments record = new Segments(1).add(memory, 0, 6);
-    peer.postRdmaWriteImmed(record, rmrContext, address + (long) slot * SIZE, slot, 0, null, SUPPRESS);
+    peer.postRdmaWriteImmed(
+        record, rmrContext, address + (long) slot * SIZE, slot, 0, null, SUPPRESS);
     // end::immediate[]
     evd.upcall(
         new EventHandler() {
