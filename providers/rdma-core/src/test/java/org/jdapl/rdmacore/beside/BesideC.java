@@ -1,8 +1,6 @@
 package org.jdapl.rdmacore.beside;
 
 import java.io.PrintStream;
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -23,9 +21,12 @@ public final class BesideC {
   private static final int WRITES = 300;
   private static final int CONNECTS = 100;
   private static final int BURST = 20;
-  private static final int MOST_WARM_UPS = 12;
-  private static final int FEWEST_WARM_UPS = 3;
-  private static final double QUIET = 0.02;
+  private static final int MOST_WARM_UPS = 20;
+
+  /** So many rounds in a row without one that was faster, and by how much, end the warm-up. */
+  private static final int QUIET = 5;
+
+  private static final double FASTER = 0.97;
 
   private static final PrintStream OUT = System.out;
 
@@ -144,19 +145,20 @@ public final class BesideC {
         (double) crossings / rounds / pair.operations);
   }
 
-  /** Until the compilers have next to nothing to do. */
+  /** Until it gets no faster. */
   private static void warmUp(final Pair pair) throws Exception {
-    final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-    double share = 1;
-    int made = 0;
-    while (made < FEWEST_WARM_UPS || (share > QUIET && made < MOST_WARM_UPS)) {
-      final long start = System.nanoTime();
-      final long before = compilers.getTotalCompilationTime();
-      final double figure = pair.scale.applyAsDouble(pair.ours.run());
-      share = (compilers.getTotalCompilationTime() - before) / ((System.nanoTime() - start) / 1e6);
-      made++;
+    double best = pair.ours.run();
+    int since = 0;
+    for (int made = 1; since < QUIET && made < MOST_WARM_UPS; made++) {
+      final double figure = pair.ours.run();
       System.err.printf(
-          Locale.ROOT, "warming up %s: %.1f, compilers %.0f%%%n", pair.name, figure, 100 * share);
+          Locale.ROOT, "warming up %s: %.1f%n", pair.name, pair.scale.applyAsDouble(figure));
+      if (pair.ratio(figure, best) < FASTER) {
+        best = figure;
+        since = 0;
+      } else {
+        since++;
+      }
     }
   }
 
