@@ -20,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CmrateTest {
 
+  private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+
   private static FutureTask<Void> serve(final Server server) {
     final FutureTask<Void> serving =
         new FutureTask<>(
@@ -36,13 +38,13 @@ class CmrateTest {
   @ParameterizedTest
   @ValueSource(strings = {"-c 200", "-c 10 -b 3", "-c 1", "-c 5 -b 1"})
   void shouldConnectBothSidesOfOneProcess(final String options) {
-    final Run run = Run.of(("cmrate " + options).split(" "));
+    final Run run = Run.of(("cmrate " + options).split(" ", -1));
 
     assertThat(run.status()).as(run::toString).isZero();
     assertThat(run.out().lines())
         .singleElement()
         .asString()
-        .startsWith(options.split(" ")[1] + " connections in ")
+        .startsWith(options.split(" ", -1)[1] + " connections in ")
         .containsPattern(": [0-9]+\\.[0-9] per second");
   }
 
@@ -51,7 +53,7 @@ class CmrateTest {
     try (Server server = new Server("sim", 2);
         Client client = new Client("sim", 3)) {
       final long service = server.listen(0);
-      serve(server);
+      final var unused = serve(server);
 
       assertThatExceptionOfType(CmrateException.class)
           .isThrownBy(() -> client.connect(server.adapter.address(), service, 1))
@@ -148,7 +150,7 @@ class CmrateTest {
 
   @Test
   void shouldRefuseToSayAnAddressThatCDoesNotKnow() throws Exception {
-    final Whereabouts server = new Whereabouts(InetAddress.getByName("::1"), "a");
+    final Whereabouts server = new Whereabouts(InetAddress.getByAddress(LOOPBACK_6), "a");
 
     assertThatExceptionOfType(IOException.class)
         .isThrownBy(server::encode)
@@ -158,7 +160,7 @@ class CmrateTest {
   @ParameterizedTest
   @ValueSource(strings = {"-c 0", "-c 100001", "-b 0", "-p 0", "-p 65536", "-s -h localhost", "-c"})
   void shouldRefuseWrongUse(final String options) {
-    final Run run = Run.of(("cmrate " + options).split(" "));
+    final Run run = Run.of(("cmrate " + options).split(" ", -1));
 
     assertThat(run.status()).isEqualTo(2);
     assertThat(run.out()).isEmpty();
