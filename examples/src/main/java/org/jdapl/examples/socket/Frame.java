@@ -2,7 +2,6 @@ package org.jdapl.examples.socket;
 
 import java.io.*;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 import org.jdapl.verbs.WrOpcode;
 
@@ -13,14 +12,11 @@ import org.jdapl.verbs.WrOpcode;
  */
 record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data) {
 
-  /** What may be asked for; null is an answer. */
-  static final List<WrOpcode> OPCODES =
-      Arrays.asList(null, WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ);
-
   /** In place of a status: there is a receive now, so the message is to be sent again. */
   static final int AGAIN = -1;
 
   static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+  private static final List<WrOpcode> OPCODES = List.of(WrOpcode.values());
   private static final int MAGIC = 0x6a444132;
   private static final int HEADER_BYTES = 28;
 
@@ -30,8 +26,9 @@ record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data)
 
   byte[] encode() {
     ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES + data.remaining());
-    bytes.putInt(MAGIC).putInt(data.remaining()).putInt(OPCODES.indexOf(opcode));
-    return bytes.putInt(value).putInt(key).putLong(address).put(data).array();
+    bytes.putInt(MAGIC).putInt(data.remaining());
+    bytes.putInt(opcode == null ? -1 : OPCODES.indexOf(opcode)).putInt(value);
+    return bytes.putInt(key).putLong(address).put(data).array();
   }
 
   static Frame read(InputStream stream) throws IOException {
@@ -43,7 +40,8 @@ record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data)
     }
     ByteBuffer data = ByteBuffer.allocate(header.getInt());
     in.readFully(data.array());
-    WrOpcode opcode = OPCODES.get(header.getInt());
+    int code = header.getInt();
+    WrOpcode opcode = code < 0 ? null : OPCODES.get(code);
     return new Frame(opcode, header.getInt(), header.getInt(), header.getLong(), data);
   }
 }

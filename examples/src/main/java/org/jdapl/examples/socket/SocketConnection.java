@@ -14,7 +14,7 @@ final class SocketConnection implements CmId, CmRequest {
   private static final int ACCEPTED = -1; // no reason to reject
   private static final int ECONNRESET = 104;
   private static final int CONNECT_MILLIS = 1000;
-  private static final Frame END = Frame.answer(Integer.MIN_VALUE, Frame.NOTHING);
+  private static final Frame END = Frame.answer(Integer.MIN_VALUE, Frame.NOTHING); // is no status
 
   boolean established;
   int rnrRetries;
@@ -37,7 +37,7 @@ final class SocketConnection implements CmId, CmRequest {
     device.own(verb, newQp);
     qp = (SocketQp) newQp;
     boolean isFree = qp.connection == null && !qp.failed;
-    device.check(isFree, verb, "qp " + qp.number() + " was connected, or has failed");
+    device.check(isFree, verb, "qp " + qp.number() + " was connected, or failed");
     qp.connection = device.add(verb, this);
     rnrRetries = parameters.rnrRetryCount();
     handler = newHandler;

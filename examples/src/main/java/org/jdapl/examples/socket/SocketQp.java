@@ -7,6 +7,8 @@ import org.jdapl.verbs.*;
 /** A queue pair. One of its requests is with the peer at a time; the next follows the answer. */
 final class SocketQp implements QueuePair {
 
+  private static final Set<WrOpcode> OPCODES =
+      Set.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ);
   private static final int FOR_EVER = 7;
 
   SocketConnection connection;
@@ -36,7 +38,7 @@ final class SocketQp implements QueuePair {
     synchronized (device) {
       boolean isReady = failed || (connection != null && connection.established);
       boolean isFit = !request.inline && request.length() <= SocketDevice.MAX_BYTES;
-      if (!isReady || !isFit || !Frame.OPCODES.contains(request.opcode)) {
+      if (!isReady || !isFit || !OPCODES.contains(request.opcode)) {
         return VerbsException.EINVAL;
       }
       SendRequest copy = new SendRequest(request.sgeCount()).set(request);
