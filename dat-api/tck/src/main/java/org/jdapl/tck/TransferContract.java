@@ -154,6 +154,7 @@ public abstract class TransferContract extends Contract {
       }
     }
     await(() -> adders.stream().allMatch(s -> s.successes(Queue.REQUEST) == each), "all of them");
+    bench.settle();
 
     assertThat(numbers(target).getLong(0)).as(why("the sum")).isEqualTo(sides * each);
     synchronized (fetched) {
@@ -474,6 +475,7 @@ public abstract class TransferContract extends Contract {
     write(pair, 11, 1, DEFAULT);
     write(pair, 12, 2, DEFAULT);
     await(() -> pair.passive.successes(Queue.RECEIVE) == 2, "two receives");
+    bench.settle();
 
     assertThat(copies.stream().filter(DtoCompletion.class::isInstance))
         .as(why("each its own"))
