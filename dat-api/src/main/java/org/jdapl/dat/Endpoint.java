@@ -418,6 +418,18 @@ public interface Endpoint extends DatObject {
   int openReceives();
 
   /**
+   * Sets how many receives of its shared receive queue it may hold before an error is told of it,
+   * and before its connection is broken (dat_ep_set_watermark). No device of verbs counts what one
+   * endpoint holds; {@link SharedReceiveQueue#lowWatermark(int)} watches the queue as a whole.
+   *
+   * @param softHigh when to tell; 0 for never, as it is at first.
+   * @param hardHigh when to break; 0 for never, as it is at first.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_EP) if it is closed; INVALID_PARAMETER
+   *     (INVALID_ARG1, INVALID_ARG2) below 0; MODEL_NOT_SUPPORTED above 0.
+   */
+  void watermarks(int softHigh, int hardHigh);
+
+  /**
    * Whether no request is open (dat_ep_get_status). Legal in every state.
    *
    * @return true if each request that was posted was handed out, or is known to have succeeded.

@@ -769,6 +769,26 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   @Override
+  public void watermarks(final int softHigh, final int hardHigh) {
+    if (softHigh < 0 || hardHigh < 0) {
+      throw Misuse.argument(
+          softHigh < 0 ? 1 : 2,
+          name + ".watermarks: " + softHigh + ", " + hardHigh + "; at least 0, which is for none");
+    }
+    if (state() == EndpointState.CLOSED) {
+      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "watermarks");
+    }
+    if (softHigh > 0 || hardHigh > 0) {
+      throw new DatException(
+          ReturnType.MODEL_NOT_SUPPORTED,
+          ReturnSubtype.NO_SUBTYPE,
+          name
+              + ".watermarks: no device counts what one endpoint holds of a shared receive queue;"
+              + " SharedReceiveQueue.lowWatermark watches the queue");
+    }
+  }
+
+  @Override
   public boolean isRequestIdle() {
     return now.requests().isIdle();
   }

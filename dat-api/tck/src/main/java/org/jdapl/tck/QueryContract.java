@@ -14,6 +14,7 @@ import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
@@ -189,6 +190,17 @@ public abstract class QueryContract extends Contract {
         ReturnType.MODEL_NOT_SUPPORTED,
         "no device tells what it took of the shared ones",
         pair.passive.endpoint::openReceives);
+  }
+
+  @Test
+  void shouldHaveNoWatermarksOfAnEndpoint() {
+    final Endpoint endpoint = Pair.open(this).active.endpoint;
+    endpoint.watermarks(0, 0);
+    refused(ReturnType.MODEL_NOT_SUPPORTED, "nobody counts", () -> endpoint.watermarks(4, 0));
+    refused(ReturnType.MODEL_NOT_SUPPORTED, "nobody counts", () -> endpoint.watermarks(0, 8));
+    refused(ReturnType.INVALID_PARAMETER, "a number", () -> endpoint.watermarks(-1, 8));
+    endpoint.close();
+    refused(ReturnType.INVALID_HANDLE, "closed", () -> endpoint.watermarks(0, 0));
   }
 
   @Test
