@@ -5,13 +5,14 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** Reads each ping from the client's memory, and writes it back as the pong. */
 final class Server extends Side {
 
   private final Consumer<String> show;
-  private volatile long pings;
+  private final AtomicLong pings = new AtomicLong(); // only who serves changes it
 
   /**
    * Opens an adapter.
@@ -35,7 +36,7 @@ final class Server extends Side {
     accept();
     for (Advert source = receive(); source != null; source = receive()) {
       echo(source);
-      pings++;
+      pings.lazySet(pings.get() + 1);
     }
   }
 
@@ -60,7 +61,7 @@ final class Server extends Side {
 
   private void expect(final boolean isConnected) throws RpingException {
     if (!isConnected) {
-      throw new RpingException("the client disconnected in the middle of ping " + pings);
+      throw new RpingException("the client disconnected in the middle of ping " + pings());
     }
   }
 
@@ -80,6 +81,6 @@ final class Server extends Side {
 
   /** How many pings were answered. From any thread. */
   long pings() {
-    return pings;
+    return pings.get();
   }
 }
