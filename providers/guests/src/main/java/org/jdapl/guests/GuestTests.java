@@ -246,7 +246,8 @@ public final class GuestTests {
       final NodeList found = outcome.getElementsByTagName(kind);
       if (found.getLength() > 0) {
         final String reason = kind.equals("skipped") ? ", and is not in " + LIST : "";
-        fail("in the guest: " + kind + reason + ": " + found.item(0).getTextContent());
+        final String test = outcome.getAttribute("name") + " in the guest: ";
+        fail(test + kind + reason + ": " + found.item(0).getTextContent());
       }
     }
   }

@@ -1,5 +1,7 @@
 package org.jdapl.rdmacore;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.time.Duration;
 import org.jdapl.guests.Guest;
 import org.jdapl.guests.NeedsGuest;
@@ -53,6 +55,7 @@ class WireIT {
     try (Guest survivor = wire.server("power-survivor", BOUND, serve(2))) {
       try (Guest lost = wire.client("power-lost", BOUND, connect(0))) {
         survivor.awaitOutput("has traffic", 1);
+        assertThat(lost.isRunning()).isTrue();
       } // without a word
       try (Guest next = wire.client("power-next", BOUND, connect(200))) {
         next.awaitSuccess();
