@@ -87,7 +87,10 @@ record Whereabouts(InetAddress address, String provider) {
           InetAddress.getByAddress(bytes.putInt(inMemory).array()), fields[ADDRESS + 1]);
     } catch (final ArrayIndexOutOfBoundsException | IllegalArgumentException | IOException e) {
       throw new CmrateException(
-          "the server says '" + line + "'; expected LID:QPN:SCOPE:ADDRESS:PROVIDER of dtestcm");
+          "the server says '"
+              + line
+              + "'; expected LID:QPN:SCOPE:ADDRESS:PROVIDER of dtestcm: "
+              + e.getMessage());
     }
   }
 }

@@ -46,7 +46,11 @@ final class VerbsRoundTrips implements AutoCloseable {
         (of, type, status, data) -> established += type == CmEventType.ESTABLISHED ? 1 : 0;
     try (CmListener listener =
         server.device.listen(
-            0, 1, request -> server.id = request.accept(server.qp, PARAMETERS, handler))) {
+            0,
+            1,
+            request -> {
+              server.id = request.accept(server.qp, PARAMETERS, handler);
+            })) {
       final InetAddress address = server.device.address();
       client.id =
           client.device.connect(client.qp, address, listener.service(), PARAMETERS, handler);
