@@ -45,6 +45,9 @@ final class CnoImpl extends ObjectBase implements Cno {
   void trigger(final EvdImpl by) {
     final Waiter released;
     synchronized (this) {
+      if (!evds.contains(by)) {
+        return; // it left while it was about to tell
+      }
       released = waiters.poll();
       if (released == null) {
         triggeredBy = by;

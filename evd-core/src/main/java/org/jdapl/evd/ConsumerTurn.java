@@ -84,8 +84,10 @@ final class ConsumerTurn implements BooleanSupplier {
   }
 
   private boolean take(final Handout to, final String call) {
-    if (Dispatcher.isInTurnOf(evd)) {
+    if (Dispatcher.isInUpcallOf(evd)) {
       evd.checkOpen(call);
+    }
+    if (Dispatcher.isInTurnOf(evd)) {
       return next(to);
     }
     checkTaken(

@@ -400,8 +400,13 @@ final class EvdImpl extends ObjectBase implements Evd {
   void checkQuiet() {
     while (!quietWaiters.isEmpty() && EvdState.isQuiet(state.get())) {
       final Runnable action = quietWaiters.poll();
-      if (action != null) {
+      if (action == null) {
+        return;
+      }
+      if (EvdState.isQuiet(state.get())) { // the look before may be older than what waits
         action.run();
+      } else {
+        quietWaiters.add(action);
       }
     }
   }

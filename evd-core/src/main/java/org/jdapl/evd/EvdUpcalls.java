@@ -260,13 +260,11 @@ final class EvdUpcalls {
     if (when == Invoke.ON_ANY) {
       setPolicy(to, policy | EvdState.WORK, call);
     } else if (Dispatcher.isInTurnOf(evd)) {
-      evd.settle();
-      setPolicy(to, policy, call);
+      settleFor(to, call);
     } else if (evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE)
         >= 0) {
       try {
-        evd.settle();
-        setPolicy(to, policy, call);
+        settleFor(to, call);
       } finally {
         evd.leave();
       }
@@ -276,12 +274,26 @@ final class EvdUpcalls {
     }
   }
 
-  private void setPolicy(final Target to, final long policy, final String call) {
+  /** Old events are held back, unless a teardown is first: then they stay the CNO's. */
+  private void settleFor(final Target to, final String call) {
+    evd.settle();
+    boolean isSet = false;
+    try {
+      isSet = setPolicy(to, to.policy, call);
+    } finally {
+      if (!isSet) {
+        evd.letGo();
+      }
+    }
+  }
+
+  /** Returns whether it is set; a teardown that waits keeps an upcall from it. */
+  private boolean setPolicy(final Target to, final long policy, final String call) {
     final long before;
     synchronized (state) {
       if (to != null && teardowns > 0) {
         checkTeardownAllows();
-        return;
+        return false;
       }
       final Target old = target;
       if (to != null) {
@@ -297,6 +309,7 @@ final class EvdUpcalls {
     }
     evd.countDropped(before, EvdState.SET_POLICY, policy);
     evd.publish(before, EvdState.SET_POLICY, policy);
+    return true;
   }
 
   /** An upcall that is torn down cannot know it, and its wish to go on has no effect. */

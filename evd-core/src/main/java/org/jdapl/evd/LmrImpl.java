@@ -26,6 +26,10 @@ final class LmrImpl extends ObjectBase implements Lmr {
 
   private volatile boolean closed;
 
+  // Of a close that has not found out whether it is in use. Under the monitor of this object.
+  private boolean closing;
+  private boolean abrupt;
+
   LmrImpl(
       final String name,
       final PzImpl pz,
@@ -146,10 +150,14 @@ final class LmrImpl extends ObjectBase implements Lmr {
         return;
       }
       closed = true; // no post starts to use it from here on
+      closing = true;
     }
     final DatObject user = pz.userOf(this);
-    closed = user == null;
-    if (user != null) {
+    synchronized (this) {
+      closing = false;
+      closed = user == null || abrupt;
+    }
+    if (!closed) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_LMR_IN_USE,
           name
@@ -169,6 +177,7 @@ final class LmrImpl extends ObjectBase implements Lmr {
     pz.checkStopped(name + ".close");
     synchronized (this) {
       if (closed) {
+        abrupt = closing; // who closes it does that, though it is in use
         return;
       }
       closed = true;

@@ -20,9 +20,9 @@ import org.jdapl.verbs.VerbsException;
 /**
  * A remote memory region over a memory window of the provider.
  *
- * <p>It knows two things: what the last bind asked for, which posters see, and the region that the
- * device has bound, as far as completions told. A region is in use while either an open bind or the
- * device has it.
+ * <p>It knows what the last bind asked for, which posters see, and the regions that the device has
+ * or may have bound, as far as completions told. A region is in use while either an open bind or
+ * the device has it.
  */
 final class RmrImpl extends ObjectBase implements Rmr {
 
@@ -59,6 +59,9 @@ final class RmrImpl extends ObjectBase implements Rmr {
    * done one before its queue pair failed, and have told nobody.
    */
   private final List<LmrImpl> perhaps = new ArrayList<>(0);
+
+  /** Regions of binds that were given up: the device may still do one, after later ones. */
+  private final List<LmrImpl> givenUp = new ArrayList<>(0);
 
   /** Where the peer may end it; and there, under the monitor of that list, its neighbours. */
   volatile BoundRmrs list;
@@ -165,11 +168,16 @@ final class RmrImpl extends ObjectBase implements Rmr {
       final long bytes,
       final Set<Privilege> privileges,
       final int failuresBefore) {
-    final BoundRmrs last = list;
-    if (last != null) {
-      last.remove(this);
+    removeFromList();
+    final int key;
+    try {
+      key = window.rkey();
+    } catch (final VerbsException e) {
+      if (isClosed()) {
+        return; // by who was told of its completion already
+      }
+      throw e;
     }
-    final int key = window.rkey();
     synchronized (this) {
       at = endpoint;
       rkey = key;
@@ -177,6 +185,20 @@ final class RmrImpl extends ObjectBase implements Rmr {
     }
     if (scope == Scope.EP && region != null) {
       endpoint.bound().add(this);
+      if (isClosed()) {
+        removeFromList();
+      }
+    }
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private void removeFromList() {
+    final BoundRmrs last = list;
+    if (last != null) {
+      last.remove(this);
     }
   }
 
@@ -206,7 +228,8 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** A bind failed, or was flushed: it is not counted on, and may have been done. */
   synchronized void onFailed(final LmrImpl region) {
     failures++;
-    onUnknown(region);
+    open--;
+    mayHave(perhaps, region);
     if (open == 0) {
       ask(null, 0, 0, Set.of());
     }
@@ -215,8 +238,13 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** What became of a bind nobody can say. */
   synchronized void onUnknown(final LmrImpl region) {
     open--;
-    if (region != null && !perhaps.contains(region)) {
-      perhaps.add(region);
+    mayHave(perhaps, region);
+    mayHave(givenUp, region);
+  }
+
+  private static void mayHave(final List<LmrImpl> regions, final LmrImpl region) {
+    if (region != null && !regions.contains(region)) {
+      regions.add(region);
     }
   }
 
@@ -236,7 +264,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
 
   /** Whether the device may have it bound to a region; an open bind of it uses that as well. */
   synchronized boolean mayBeBoundTo(final LmrImpl region) {
-    return !closed && (held == region || perhaps.contains(region));
+    return held == region || perhaps.contains(region) || givenUp.contains(region);
   }
 
   // Reading into it.
@@ -244,10 +272,15 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /**
    * Checks that an endpoint may read into a part of the window.
    *
-   * @return where the window starts in its region.
+   * @param region to which it was bound a moment ago.
+   * @return where the window starts in that region; below 0 if it is bound to another one now.
    */
   synchronized long checkRead(
-      final Incarnation endpoint, final long from, final long bytes, final String user) {
+      final Incarnation endpoint,
+      final Lmr region,
+      final long from,
+      final long bytes,
+      final String user) {
     checkOpen("use by " + user);
     if (endpoint.pz() != pz || (scope == Scope.EP && asked != null && at != endpoint)) {
       throw new DatException(
@@ -279,7 +312,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
               + " of "
               + name);
     }
-    return offset;
+    return asked == region ? offset : -1;
   }
 
   // Asking.
@@ -356,18 +389,20 @@ final class RmrImpl extends ObjectBase implements Rmr {
   }
 
   private void release() {
-    final BoundRmrs last = list;
-    if (last != null) {
-      last.remove(this);
-    }
+    removeFromList();
     try {
-      window.close();
+      destroy();
     } catch (final VerbsException e) {
-      pz.ia().destroyLater(window::close);
+      pz.ia().destroyLater(this::destroy);
       throw Misuse.failed(name + ".close", e);
     } finally {
-      pz.removeUser(this);
       pz.ia().remove(this);
     }
+  }
+
+  /** Until it is done, what it may be bound to is in use. */
+  private void destroy() {
+    window.close();
+    pz.removeUser(this);
   }
 }

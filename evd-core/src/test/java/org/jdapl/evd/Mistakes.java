@@ -1284,8 +1284,8 @@ final class Mistakes {
             "T11",
             "a bind that was flushed counts as one that was not done",
             "RmrImpl.java",
-            "if (region != null && !perhaps.contains(region)) {",
-            "if (region == null && !perhaps.contains(region)) {"),
+            "if (region != null && !regions.contains(region)) {",
+            "if (region == null && !regions.contains(region)) {"),
         Mistake.of(
             "E05",
             "a bind does not count as a request",

@@ -118,16 +118,22 @@ record SimCase(
     return choices("all".equals(System.getProperty("jdapl.models"))).map(Choice::onVirtualTime);
   }
 
-  /** The sample with threads. */
+  /** Of the sample every second one, with threads. */
   static Stream<SimCase> realTime() {
-    return choices(false).map(Choice::withThreads).filter(SimCase::isWanted);
+    return withThreads(2);
   }
 
-  /** All on virtual time, and with threads every fifth. */
+  /** All on virtual time, and with threads every fifth of the sample. */
   static Stream<SimCase> all() {
+    return Stream.concat(virtualTime(), withThreads(5));
+  }
+
+  private static Stream<SimCase> withThreads(final int step) {
     final AtomicInteger index = new AtomicInteger();
-    return Stream.concat(
-        virtualTime(), realTime().filter(origin -> index.getAndIncrement() % 5 == 0));
+    return choices(false)
+        .map(Choice::withThreads)
+        .filter(SimCase::isWanted)
+        .filter(origin -> index.getAndIncrement() % step == 0);
   }
 
   /** Leaves those whose name has that text; at first it is that of -Djdapl.case=TEXT. */

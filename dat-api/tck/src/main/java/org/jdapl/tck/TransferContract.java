@@ -583,6 +583,7 @@ public abstract class TransferContract extends Contract {
     pair.active.evd.teardown();
     final AtomicInteger told = new AtomicInteger();
     pair.active.evd.notifyOnce(evd -> told.incrementAndGet(), Invoke.ON_ANY);
+    bench.settle(); // it would tell of what is there when it looks
 
     sendUnsignalled(pair, 0, 3);
 

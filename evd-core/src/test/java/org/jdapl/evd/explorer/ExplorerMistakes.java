@@ -112,8 +112,8 @@ final class ExplorerMistakes {
             "T11",
             "a registration ends while a request uses it",
             "LmrImpl.java",
-            "    closed = user == null;\n    if (user != null) {",
-            "    closed = true;\n    if (user == this) {"),
+            "      closed = user == null || abrupt;\n    }\n    if (!closed) {",
+            "      closed = true;\n    }\n    if (user == this) {"),
         Mistake.of(
             "T12",
             "the removal of a device leaves it open",
@@ -268,8 +268,8 @@ final class ExplorerMistakes {
             "T11",
             "a bind that was flushed counts as one that was not done",
             "RmrImpl.java",
-            "if (region != null && !perhaps.contains(region)) {",
-            "if (region == null && !perhaps.contains(region)) {"),
+            "if (region != null && !regions.contains(region)) {",
+            "if (region == null && !regions.contains(region)) {"),
         Mistake.of(
             "D01",
             "an atomic adds and compares half a number",

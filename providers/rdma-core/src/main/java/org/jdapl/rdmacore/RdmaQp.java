@@ -317,7 +317,7 @@ final class RdmaQp extends RdmaObject implements QueuePair {
             ? bind(alive, window, region, request.address, request)
             : VerbsException.EINVAL;
       }
-      // Drivers (rxe, mlx4) read the key of the region of an unbind too, and crash without one.
+      // Some drivers read the key of the region of an unbind too, and crash without one.
       final RdmaMr last = window.region();
       return last == null
           ? VerbsException.EINVAL

@@ -10,7 +10,7 @@ import org.jdapl.sim.SimModel;
 /** The ways a simulated device may behave: a sample in which each two settings meet, or more. */
 final class Models {
 
-  /** What may be combined; the first four and the last one make all of -Djdapl.models=all. */
+  /** What may be combined; the first five make all of -Djdapl.models=all. */
   private static final List<List<String>> SETTINGS =
       List.of(
           List.of("arm=weak", "arm=strong", "arm=unknown"),
