@@ -24,7 +24,7 @@ public interface CompletionQueue extends AutoCloseable {
    * Takes completions out of the queue (ibv_poll_cq). With an error only wr_id, status, qp_num and
    * the vendor error are valid.
    *
-   * @param into where they are appended.
+   * @param into where they are appended, behind what it holds already.
    * @param max how many to take at most, at least 1.
    * @return how many were appended.
    * @throws VerbsException if the queue is broken.
