@@ -238,8 +238,8 @@ final class ExplorerMistakes {
             "D01",
             "a read into a window begins where the window does",
             "EndpointImpl.java",
-            "requests.single(into.lmr(), start + offset, length)",
-            "requests.single(into.lmr(), start, length)"),
+            "requests.single(region, start + offset, length)",
+            "requests.single(region, start, length)"),
         Mistake.of(
             "D02",
             "a read into a window may leave it",
