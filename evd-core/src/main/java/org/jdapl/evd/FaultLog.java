@@ -4,7 +4,6 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.dat.ErrorHandler;
 import org.jdapl.dat.Evd;
-import org.jdapl.dat.EventStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +35,7 @@ final class FaultLog {
   private final Evd evd;
   private final Counters counters;
   private final ErrorHandler errorHandler;
-  private int unhandledStreams; // under the monitor of this object
+  private volatile int unhandledStreams; // written under the monitor of this object
   private volatile long slowAfterNanos = SLOW_AFTER;
 
   /**
@@ -102,7 +101,8 @@ final class FaultLog {
 
   void onUnhandled(final EventBase event) {
     counters.incrementShared(Counters.UNHANDLED);
-    if (isFirstOf(event.stream())) {
+    final int flag = event.stream().flag();
+    if ((unhandledStreams & flag) == 0 && isFirstOf(flag)) {
       LOGGER.warn(
           "{}: the handler has no method for {}; override it, or onEvent, to silence this",
           evd.name(),
@@ -110,10 +110,10 @@ final class FaultLog {
     }
   }
 
-  private synchronized boolean isFirstOf(final EventStream stream) {
+  private synchronized boolean isFirstOf(final int flag) {
     final int before = unhandledStreams;
-    unhandledStreams |= stream.flag();
-    return unhandledStreams != before;
+    unhandledStreams = before | flag;
+    return (before & flag) == 0;
   }
 
   // The provider.

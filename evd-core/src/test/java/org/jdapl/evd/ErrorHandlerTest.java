@@ -157,6 +157,21 @@ class ErrorHandlerTest {
   }
 
   @Test
+  void shouldLogOnceAndCountEachOfAKindThatNobodyHandles() {
+    try (Jdapl jdapl = runtime().start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = createEvd(ia)) {
+      evd.upcall(new EventHandler() {});
+      post(evd, EVENTS);
+      await(() -> evd.statistics().unhandled() == EVENTS);
+      evd.teardown();
+      assertThat(log.toString(UTF_8).lines())
+          .filteredOn(line -> line.contains(evd.name() + ": the handler has no method for"))
+          .hasSize(1);
+    }
+  }
+
+  @Test
   void required_U10_anErrorHandlerThatThrowsLosesNothing() {
     final ErrorHandler broken =
         (evd, event, error) -> {

@@ -13,12 +13,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Invoke;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
@@ -98,6 +100,33 @@ class WaitStrategyTest {
       for (int i = 0; i < 1_000; i++) {
         waiter.postAndAwaitUpcall();
       }
+    }
+  }
+
+  @Test
+  void shouldSleepWhileOldEventsAreHeldBack() throws InterruptedException {
+    try (Waiter waiter = new Waiter(WaitStrategy.SPIN_THEN_BLOCK, Delivery.PUSH)) {
+      final EventHandler forNewOnes =
+          new EventHandler() {
+            @Override
+            public void onSoftware(final SoftwareEvent event) {
+              waiter.dispatcher.set(Thread.currentThread());
+              waiter.evd.upcall(this, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+              waiter.upcalls.release();
+            }
+          };
+      waiter.evd.teardown();
+      waiter.evd.postSoftwareEvent("first");
+      waiter.evd.postSoftwareEvent("held back");
+      waiter.evd.upcall(forNewOnes);
+      assertThat(waiter.upcalls.tryAcquire(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+      final long end = System.nanoTime() + BOUND.toNanos();
+      while (!waiter.sleeps()) {
+        assertThat(System.nanoTime()).as("asleep in time, and does not spin").isLessThan(end);
+        Thread.onSpinWait();
+      }
+      assertThat(waiter.upcalls.availablePermits()).as("it is held back").isZero();
     }
   }
 

@@ -22,6 +22,8 @@ import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DrainReport.Queue;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Invoke;
@@ -147,6 +149,17 @@ public abstract class Contract {
       assertThat(e.type()).as(why("closed")).isEqualTo(ReturnType.INVALID_HANDLE);
     }
     return accepted;
+  }
+
+  /** Waits for the first request of a side that fails. */
+  final DtoCompletion failure(final Side side) {
+    await(
+        () -> side.seen.completions().stream().anyMatch(c -> c.status() != DtoStatus.SUCCESS),
+        "an error completion");
+    return side.seen.completions().stream()
+        .filter(c -> c.status() != DtoStatus.SUCCESS)
+        .findFirst()
+        .orElseThrow();
   }
 
   final void succeeds(final Outcome outcome, final String what) {

@@ -989,16 +989,6 @@ public abstract class ErrorContract extends Contract {
         "an RDMA write; only the peer can see that it is not allowed");
   }
 
-  private DtoCompletion failure(final Side side) {
-    await(
-        () -> side.seen.completions().stream().anyMatch(c -> c.status() != DtoStatus.SUCCESS),
-        "an error completion");
-    return side.seen.completions().stream()
-        .filter(c -> c.status() != DtoStatus.SUCCESS)
-        .findFirst()
-        .orElseThrow();
-  }
-
   private void remoteAccessError(final Pair pair) {
     assertThat(failure(pair.active).status())
         .as(why("at the initiator"))

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.DrainReport.Queue;
-import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Endpoint.Disconnect;
@@ -38,16 +37,6 @@ public abstract class RetryContract extends Contract {
     assertThat(List.of(side.endpoint.rdmaReadsIn(), side.endpoint.rdmaReadsOut()))
         .as(why("reads in and out of " + side.endpoint + ", " + when))
         .containsExactly(in, out);
-  }
-
-  private DtoCompletion failure(final Side side) {
-    await(
-        () -> side.seen.completions().stream().anyMatch(c -> c.status() != DtoStatus.SUCCESS),
-        "an error completion");
-    return side.seen.completions().stream()
-        .filter(c -> c.status() != DtoStatus.SUCCESS)
-        .findFirst()
-        .orElseThrow();
   }
 
   // Reads

@@ -64,16 +64,6 @@ public abstract class TransferContract extends Contract {
     await(() -> side.successes(Queue.REQUEST) == count, count + " requests that succeed");
   }
 
-  private DtoCompletion failure(final Side side) {
-    await(
-        () -> side.seen.completions().stream().anyMatch(c -> c.status() != DtoStatus.SUCCESS),
-        "an error completion");
-    return side.seen.completions().stream()
-        .filter(c -> c.status() != DtoStatus.SUCCESS)
-        .findFirst()
-        .orElseThrow();
-  }
-
   // Atomics
 
   @Test
