@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionRequest;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
@@ -54,6 +55,7 @@ final class Traffic implements EventHandler {
   private final ProtectionZone pz;
   private final Lmr memory;
   private final BlockingQueue<Connection> ended = new LinkedBlockingQueue<>();
+  private final BlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
   private volatile Connection current;
   private int connections;
 
@@ -158,11 +160,7 @@ final class Traffic implements EventHandler {
 
   @Override
   public void onRequest(final ConnectionRequestEvent event) {
-    if (current != null) {
-      event.request().reject(null); // it may come again
-    } else {
-      event.request().accept(open().endpoint, null);
-    }
+    requests.add(event.request());
   }
 
   @Override
@@ -186,19 +184,32 @@ final class Traffic implements EventHandler {
     say("listening");
     boolean isWell = true;
     while (connections < peers) {
-      isWell &= account();
+      isWell &= !isAccepted(requests.take()) || account();
     }
     return isWell;
   }
 
-  /** Has one connection; asks for it until it gets it, within the bound. */
+  /** Whether the peer still waited, while another one was served. */
+  private boolean isAccepted(final ConnectionRequest request) {
+    final Connection connection = open();
+    try {
+      request.accept(connection.endpoint, null);
+      return true;
+    } catch (final DatException e) {
+      say("attempt: %s", e.getMessage());
+      connection.endpoint.close();
+      request.close();
+      return false;
+    }
+  }
+
+  /** Has one connection; asks for it until it gets it, within the bound. Each try has its own. */
   private boolean connect(final InetAddress peer) throws Exception {
     final long deadline = System.nanoTime() + bound.toNanos();
     boolean isWell = true;
     while (connections == 0 && System.nanoTime() - deadline < 0) {
       open().endpoint.connect(peer, SERVICE, CONNECT, null);
       isWell &= account();
-      TimeUnit.MILLISECONDS.sleep(connections == 0 ? 500 : 0);
     }
     return isWell && connections == 1;
   }
@@ -231,7 +242,6 @@ final class Traffic implements EventHandler {
         connection.stood ? connection.secondsToEnd : 0,
         isInTime ? "" : ", TOO LATE,",
         secondsToClose);
-    current = null;
     return isAccounted && isInTime;
   }
 

@@ -57,10 +57,12 @@ class WireIT {
         survivor.awaitOutput("has traffic", 1);
         assertThat(lost.isRunning()).isTrue();
       } // without a word
+      // Before the next one has its address: the connection manager would tell of a stale
+      // connection.
+      survivor.awaitOutput("connection 1 is BROKEN and accounted for", 1);
       try (Guest next = wire.client("power-next", BOUND, connect(200))) {
         next.awaitSuccess();
       }
-      survivor.awaitOutput("connection 1 is BROKEN and accounted for", 1);
       survivor.awaitOutput("connection 2 is DISCONNECTED and accounted for", 1);
       survivor.awaitSuccess();
     }
