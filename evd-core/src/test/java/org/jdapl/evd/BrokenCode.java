@@ -2,13 +2,19 @@ package org.jdapl.evd;
 
 import java.io.IOException;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.MalformedURLException;
 import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.jar.JarFile;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -23,6 +29,11 @@ public final class BrokenCode {
           "evd-core/src/main/java/org/jdapl/evd",
           "providers/spi/src/main/java/org/jdapl/verbs",
           "providers/sim/src/main/java/org/jdapl/sim");
+
+  private static final ClassLoader LIBRARIES =
+      new URLClassLoader(
+          classPath().filter(BrokenCode::isLibrary).map(BrokenCode::url).toArray(URL[]::new),
+          ClassLoader.getPlatformClassLoader());
 
   private BrokenCode() {}
 
@@ -59,6 +70,48 @@ public final class BrokenCode {
       if (!compiler.getTask(messages, manager, null, options, null, files).call()) {
         throw new AssertionError(name + " does not compile: " + messages);
       }
+    }
+  }
+
+  /**
+   * A loader of the broken classes with all others of this project anew, over the libraries, which
+   * are loaded once.
+   *
+   * @param classes where {@link #compile} put the class files.
+   */
+  public static URLClassLoader load(final Path classes) {
+    return new URLClassLoader(
+        Stream.concat(
+                Stream.of(classes),
+                Stream.concat(
+                    Stream.of(Path.of("../providers/spi/target/test-classes")),
+                    classPath().filter(entry -> !isLibrary(entry))))
+            .map(BrokenCode::url)
+            .toArray(URL[]::new),
+        LIBRARIES);
+  }
+
+  private static Stream<Path> classPath() {
+    return Stream.of(System.getProperty("java.class.path").split(":", -1)).map(Path::of);
+  }
+
+  /** Whether it is a jar with no class of this project. */
+  private static boolean isLibrary(final Path entry) {
+    if (!Files.isRegularFile(entry)) {
+      return false;
+    }
+    try (JarFile jar = new JarFile(entry.toFile())) {
+      return jar.stream().noneMatch(file -> file.getName().startsWith("org/jdapl/"));
+    } catch (final IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static URL url(final Path path) {
+    try {
+      return path.toUri().toURL();
+    } catch (final MalformedURLException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -5,13 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.MalformedURLException;
-import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -83,7 +79,7 @@ class MistakesTest {
 
   /** What found it; a test that does not end has found it as well. */
   private static String run(final Mistake mistake, final Path classes) throws Exception {
-    try (URLClassLoader loader = new URLClassLoader(classPath(classes), parent())) {
+    try (URLClassLoader loader = BrokenCode.load(classes)) {
       loader.setDefaultAssertionStatus(!mistake.rule().equals("E10"));
       final Callable<?> tests =
           (Callable<?>)
@@ -101,19 +97,5 @@ class MistakesTest {
     } catch (final TimeoutException e) {
       return "a test that did not end";
     }
-  }
-
-  private static URL[] classPath(final Path classes) throws MalformedURLException {
-    final List<URL> urls = new ArrayList<>();
-    urls.add(classes.toUri().toURL());
-    urls.add(Path.of("../providers/spi/target/test-classes").toUri().toURL());
-    for (final String entry : System.getProperty("java.class.path").split(":", -1)) {
-      urls.add(Path.of(entry).toUri().toURL());
-    }
-    return urls.toArray(URL[]::new);
-  }
-
-  private static ClassLoader parent() {
-    return ClassLoader.getPlatformClassLoader();
   }
 }

@@ -2,12 +2,8 @@ package org.jdapl.evd.explorer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.MalformedURLException;
-import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jdapl.evd.BrokenCode;
@@ -33,8 +29,7 @@ class ExplorerMistakesTest {
     BrokenCode.compile(mistake.toString(), mistake.edits(), Path.of(".."), classes);
 
     final Object found;
-    try (URLClassLoader loader =
-        new URLClassLoader(classPath(classes), ClassLoader.getPlatformClassLoader())) {
+    try (URLClassLoader loader = BrokenCode.load(classes)) {
       loader.setDefaultAssertionStatus(true);
       final Callable<?> exploration =
           (Callable<?>)
@@ -53,14 +48,5 @@ class ExplorerMistakesTest {
   static Stream<Mistake> wanted() {
     final String wanted = System.getProperty("jdapl.mistake", "");
     return ExplorerMistakes.all().filter(mistake -> mistake.toString().contains(wanted));
-  }
-
-  private static URL[] classPath(final Path classes) throws MalformedURLException {
-    final List<URL> urls = new ArrayList<>();
-    urls.add(classes.toUri().toURL());
-    for (final String entry : System.getProperty("java.class.path").split(":", -1)) {
-      urls.add(Path.of(entry).toUri().toURL());
-    }
-    return urls.toArray(URL[]::new);
   }
 }
