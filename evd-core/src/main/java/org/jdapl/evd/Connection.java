@@ -3,7 +3,6 @@ package org.jdapl.evd;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongToIntFunction;
 import org.jdapl.dat.Bounds;
@@ -13,7 +12,6 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
-import org.jdapl.dat.Event;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.evd.StateTable.Machine;
@@ -25,13 +23,12 @@ import org.jdapl.verbs.Timers;
 import org.jdapl.verbs.VerbsException;
 
 /**
- * The connection of an endpoint: its states, and the gate that orders its events against the
- * endpoint's completions on a shared EVD.
+ * The connection of an endpoint: its states, and its events.
  *
  * <p>What happens to the connection moves its {@link EndpointStates} where it happens, on any
  * thread, and puts an event into the lane of the connect EVD. The provider is only called back by
- * the consumer's calls, in turns, and by the reaper. The fields of the gate are confined to the
- * holder of the connect EVD's turn.
+ * the consumer's calls, in turns, and by the reaper. In which order the events are handed out among
+ * completions is the business of its {@link ConnectionGate}.
  */
 final class Connection implements CmHandler {
 
@@ -47,6 +44,7 @@ final class Connection implements CmHandler {
 
   private final Incarnation incarnation;
   private final EvdImpl evd;
+  private final ConnectionGate gate;
   private final Machine<EndpointState, Trigger> machine =
       EndpointStates.TABLE.startIn(EndpointState.UNCONNECTED);
 
@@ -75,24 +73,21 @@ final class Connection implements CmHandler {
   private volatile ConnectionEventImpl endEvent;
   private volatile ConnectionEventImpl ownEnd;
 
-  // The gate.
-  private final Stash.Fifo heldBack = new Stash.Fifo();
-  private boolean established;
-  private boolean establishBound;
-  private boolean gateTimed;
-  private boolean ended;
-  private ConnectionEventImpl heldEnd;
-
   Connection(final Incarnation incarnation, final EvdImpl evd) {
     this.incarnation = incarnation;
     this.evd = evd;
+    gate = new ConnectionGate(this, incarnation, evd);
+  }
+
+  ConnectionGate gate() {
+    return gate;
   }
 
   EndpointState state() {
     return machine.state();
   }
 
-  private Bounds bounds() {
+  Bounds bounds() {
     return incarnation.attributes().bounds();
   }
 
@@ -371,7 +366,7 @@ final class Connection implements CmHandler {
   }
 
   /** Has something done after a delay, if the endpoint is not closed then. */
-  private void schedule(final Duration delay, final Runnable action) {
+  void schedule(final Duration delay, final Runnable action) {
     incarnation.ia().reaper().schedule(delay, incarnation.drain().closed(), action);
   }
 
@@ -441,7 +436,7 @@ final class Connection implements CmHandler {
     return before == EndpointState.DISCONNECTED || isConnecting(before);
   }
 
-  private boolean isOver() {
+  boolean isOver() {
     final EndpointState state = machine.state();
     return state == EndpointState.DISCONNECTED || state == EndpointState.CLOSED;
   }
@@ -547,6 +542,28 @@ final class Connection implements CmHandler {
         : event;
   }
 
+  /** Whether the consumer accepted it. */
+  boolean isPassive() {
+    return passive;
+  }
+
+  /** A completion came first: the connection stands, if it is not over. */
+  void establish() {
+    if (machine.move(Trigger.ESTABLISH) != null) {
+      onMessage();
+    }
+  }
+
+  /** ESTABLISHED, once it was put into the lane; null before. */
+  ConnectionEventImpl establishedEvent() {
+    return establishedEvent;
+  }
+
+  /** The end, once it was put into the lane; null before. */
+  ConnectionEventImpl endEvent() {
+    return endEvent;
+  }
+
   /** A message came before the connection was known to stand: tells the connection manager. */
   void onMessage() {
     later(this::notifyEstablished);
@@ -563,163 +580,17 @@ final class Connection implements CmHandler {
     }
   }
 
-  // The gate. Of the turn of the EVD that hands out.
-
-  /** Completions that wait for ESTABLISHED. */
-  Stash.Fifo heldBack() {
-    return heldBack;
-  }
-
-  private boolean shares(final WorkQueue queue) {
-    return incarnation.evdOf(queue) == evd;
-  }
-
-  /** Whether ESTABLISHED must be handed out before a successful completion of a queue. */
-  boolean mustBeEstablished(final WorkQueue queue) {
-    return !established && !ended && shares(queue);
-  }
-
-  /**
-   * ESTABLISHED ahead of its time, because a completion came first: the passive side knows by that
-   * that the connection stands. On the active side the answer, with its private data, must come.
-   *
-   * @return the event; null if the completion must wait.
-   */
-  ConnectionEventImpl establishEarly() {
-    if (!passive && !establishBound && !isOver()) { // else the answer does not count any more
-      if (heldBack.isEmpty()) {
-        schedule(bounds().order(), () -> evd.control(this::establishBound));
-      }
-      return null;
-    }
-    final ConnectionEventImpl waiting = establishedEvent;
-    if (machine.move(Trigger.ESTABLISH) != null) {
-      onMessage();
-    }
-    established = true;
-    return waiting != null
-        ? waiting
-        : new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.ESTABLISHED, PrivateData.NONE);
-  }
-
-  private void establishBound() {
-    if (!established && !ended) {
-      unhold();
-      onBroken();
-    }
-  }
-
-  /** ESTABLISHED will not come: what waits for it is handed out all the same, behind one. */
-  private void unhold() {
-    establishBound = true;
-    evd.merger().unhold(this);
-  }
-
-  /** ESTABLISHED came out of the lane: whether it is still to be handed out. */
-  boolean handOutEstablished() {
-    if (established || ended) {
-      return false;
-    }
-    established = true;
-    return true;
-  }
-
-  /** The end of the connection came out of the lane: whether it is to be handed out now. */
-  boolean handOutEnd(final ConnectionEventImpl event) {
-    if (ended) {
-      return false;
-    }
-    if (!gateTimed) {
-      gateTimed = true;
-      schedule(bounds().order(), () -> evd.control(this::gateBound));
-    }
-    if (!heldBack.isEmpty()) {
-      unhold();
-    }
-    if (!isGateOpen()) {
-      holdEnd(event);
-      return false;
-    }
-    ended = true;
-    return true;
-  }
-
-  /** Sets or clears the end that waits at the gate: it counts as an event of the EVD. */
-  private void holdEnd(final ConnectionEventImpl event) {
-    evd.merger().countHeldEnd((event == null ? 0 : 1) - (heldEnd == null ? 0 : 1));
-    heldEnd = event;
-  }
-
-  /** Whether an event of the lane will not be handed out any more. */
-  boolean isPast(final ConnectionEventImpl event) {
-    return ended || (established && event.what() == ConnectionEvent.Kind.ESTABLISHED);
-  }
-
-  /** A marker passed the gate without being handed out to anybody: the end may follow now. */
-  void offerEndIfOpen() {
-    if (heldEnd != null && isGateOpen()) {
-      offerHeldEnd();
-    }
-  }
-
-  /**
-   * Something passed the gate: the end of the connection, if it waits and may be handed out now.
-   */
-  ConnectionEventImpl releaseEnd(final EvdImpl by) {
-    if (by != evd) {
-      return null;
-    }
-    final ConnectionEventImpl event = heldEnd;
-    if (event == null || !isGateOpen()) {
-      return null;
-    }
-    holdEnd(null);
-    ended = true;
-    return event;
-  }
-
-  private boolean isGateOpen() {
-    return (!shares(incarnation.receives()) || incarnation.receives().isFlushing())
-        && (!shares(incarnation.requests()) || incarnation.requests().isFlushing());
-  }
-
   /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
     try {
       incarnation.drain().stop();
       if (incarnation.receives().postMarker(incarnation.qp(), false) != 0
           || incarnation.requests().postMarker(incarnation.qp(), false) != 0) {
-        evd.control(this::openGate);
+        evd.control(gate::open);
       }
     } catch (final RuntimeException | Error e) {
       evd.onProviderFault(FaultLog.Call.FLUSH, incarnation.endpoint(), "failed: " + e, e);
-      evd.control(this::openGate);
-    }
-  }
-
-  private void gateBound() {
-    if (heldEnd != null) {
-      evd.counters().increment(Counters.OVERDUE_ENDS);
-    }
-    openGate();
-  }
-
-  /** No success follows any more: what waits at the gate may pass. */
-  void openGate() {
-    if (shares(incarnation.receives())) {
-      incarnation.receives().flush();
-    }
-    if (shares(incarnation.requests())) {
-      incarnation.requests().flush();
-    }
-    offerHeldEnd();
-  }
-
-  private void offerHeldEnd() {
-    final ConnectionEventImpl event = heldEnd;
-    if (event != null) {
-      holdEnd(null);
-      evd.offer(event);
+      evd.control(gate::open);
     }
   }
 
@@ -777,37 +648,6 @@ final class Connection implements CmHandler {
         evd.onProviderFault(FaultLog.Call.CONNECTION, incarnation.endpoint(), "failed: " + e, e);
       }
     }
-  }
-
-  boolean hasEnded() {
-    return ended;
-  }
-
-  /**
-   * The events that were not handed out are not to be. Of the connect EVD's turn.
-   *
-   * @param forced whether not to wait for what is in progress.
-   * @return whether all are accounted for; if not, one is still on its way into the lane.
-   */
-  boolean dropEvents(final List<Event> into, final boolean forced) {
-    if (isBusy() && !forced) {
-      return false;
-    }
-    if (!established && establishedEvent != null) {
-      drop(establishedEvent, into);
-    }
-    if (!ended && endEvent != null) {
-      drop(endEvent, into);
-    }
-    established = true;
-    ended = true;
-    holdEnd(null);
-    return true;
-  }
-
-  private void drop(final ConnectionEventImpl event, final List<Event> into) {
-    event.handOut(evd, incarnation.endpoint(), -1);
-    into.add(event);
   }
 
   /**

@@ -66,7 +66,7 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
 
   @Override
   boolean isGone() {
-    return incarnation.connection().isPast(this);
+    return incarnation.gate().isPast(this);
   }
 
   @Override

@@ -159,12 +159,13 @@ final class EndpointDrain {
     if (!isDrained(evd) || (upcalls.get() > 0 && !late)) {
       return false;
     }
-    if (connection.isOf(evd) && endExpected && !connection.hasEnded()) {
+    final ConnectionGate gate = connection.gate();
+    if (connection.isOf(evd) && endExpected && !gate.hasEnded()) {
       if (enabled && !late) {
-        connection.openGate(); // its upcall gets the end of the connection, also if no marker came
+        gate.open(); // its upcall gets the end of the connection, also if no marker came
         return false;
       }
-      if (!connection.dropEvents(droppedEvents, late)) {
+      if (!gate.dropEvents(droppedEvents, late)) {
         return false;
       }
     }

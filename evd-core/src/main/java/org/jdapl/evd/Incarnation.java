@@ -31,6 +31,7 @@ final class Incarnation implements EndpointTable.Owner {
   private final WorkQueue receives;
   private final WorkQueue requests;
   private final Connection connection;
+  private final ConnectionGate gate; // at hand: each completion goes through it
   private final EndpointDrain drain;
   private final Set<EvdImpl> evds = new LinkedHashSet<>();
   private final AsyncSlot asyncSlot;
@@ -77,6 +78,7 @@ final class Incarnation implements EndpointTable.Owner {
             attributes.maxRequestIov());
     requests.tell(shared);
     connection = new Connection(this, connectEvd);
+    gate = connection.gate();
     drain = new EndpointDrain(this, connection);
     asyncSlot = new AsyncSlot(endpoint, drain);
     evds.add(receiveEvd);
@@ -275,6 +277,10 @@ final class Incarnation implements EndpointTable.Owner {
 
   Connection connection() {
     return connection;
+  }
+
+  ConnectionGate gate() {
+    return gate;
   }
 
   EndpointDrain drain() {

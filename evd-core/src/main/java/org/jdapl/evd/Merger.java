@@ -301,7 +301,8 @@ final class Merger {
     final Connection connection = endpoint.connection();
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     final WorkQueue queue = endpoint.queue(wrId);
-    if (connection.mustBeEstablished(queue) && (success || !connection.heldBack().isEmpty())) {
+    final ConnectionGate gate = connection.gate();
+    if (gate.mustBeEstablished(queue) && (success || !gate.heldBack().isEmpty())) {
       return false;
     }
     stash.pop(stash.ready);
@@ -311,7 +312,7 @@ final class Merger {
       queue.complete(slot);
       connection.onMarker(queue, success);
       if (connection.isOf(evd)) {
-        connection.offerEndIfOpen();
+        gate.offerEndIfOpen();
       }
     } else {
       sweep(endpoint, queue, entry);
@@ -351,11 +352,11 @@ final class Merger {
   private boolean handOut(final ConnectionEventImpl event, final Handout to) {
     final Incarnation endpoint = event.incarnation();
     if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
-      if (!endpoint.connection().handOutEstablished()) {
+      if (!endpoint.gate().handOutEstablished()) {
         return false;
       }
-      stash.prependAll(endpoint.connection().heldBack());
-    } else if (!endpoint.connection().handOutEnd(event)) {
+      stash.prependAll(endpoint.gate().heldBack());
+    } else if (!endpoint.gate().handOutEnd(event)) {
       return false;
     }
     to.set(endpoint.connection().revised(event), evd, endpoint.endpoint());
@@ -405,8 +406,8 @@ final class Merger {
     }
     final WorkQueue queue = endpoint.queue(wrId);
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
-    if (endpoint.connection().mustBeEstablished(queue)
-        && (success || !endpoint.connection().heldBack().isEmpty())) {
+    final ConnectionGate gate = endpoint.gate();
+    if (gate.mustBeEstablished(queue) && (success || !gate.heldBack().isEmpty())) {
       return establish(endpoint, entry, to);
     }
     final int slot = queue.locate(wrId);
@@ -553,20 +554,20 @@ final class Merger {
 
   /** A successful completion came before ESTABLISHED was handed out. */
   private boolean establish(final Incarnation endpoint, final int entry, final Handout to) {
-    final ConnectionEventImpl event = endpoint.connection().establishEarly();
+    final ConnectionEventImpl event = endpoint.gate().establishEarly();
     if (event == null) {
-      stash.append(endpoint.connection().heldBack(), entry);
+      stash.append(endpoint.gate().heldBack(), entry);
       return false;
     }
     stash.prepend(stash.ready, entry);
-    stash.prependAll(endpoint.connection().heldBack()); // those came before it
+    stash.prependAll(endpoint.gate().heldBack()); // those came before it
     to.set(event, evd, endpoint.endpoint());
     return true;
   }
 
   /** Hands out the event that ends the connection, if it waits and the gate is open now. */
   private boolean end(final Incarnation endpoint, final Handout to) {
-    final ConnectionEventImpl event = endpoint.connection().releaseEnd(evd);
+    final ConnectionEventImpl event = endpoint.gate().release(evd);
     if (event == null) {
       return false;
     }
@@ -577,8 +578,8 @@ final class Merger {
   // Teardown.
 
   /** Lets completions that wait for ESTABLISHED go on. */
-  void unhold(final Connection connection) {
-    stash.prependAll(connection.heldBack());
+  void unhold(final ConnectionGate gate) {
+    stash.prependAll(gate.heldBack());
   }
 
   /**
@@ -616,7 +617,7 @@ final class Merger {
     collect();
     news |= look(endpoint);
     if (endpoint.connection().isOf(evd)) {
-      unhold(endpoint.connection());
+      unhold(endpoint.gate());
     }
     final Stash.Fifo others = new Stash.Fifo();
     int entry;

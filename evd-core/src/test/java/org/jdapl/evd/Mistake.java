@@ -48,7 +48,7 @@ public record Mistake(String rule, String story, List<Edit> edits, String where)
   }
 
   /** The same with one more change. */
-  Mistake with(final String file, final String right, final String wrong) {
+  public Mistake with(final String file, final String right, final String wrong) {
     final List<Edit> more = new ArrayList<>(edits);
     more.add(new Edit(file, right, wrong));
     return new Mistake(rule, story, more, where);

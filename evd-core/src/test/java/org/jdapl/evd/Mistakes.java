@@ -490,25 +490,25 @@ final class Mistakes {
         Mistake.of(
             "M02",
             "a completion does not wait for ESTABLISHED",
-            "Connection.java",
+            "ConnectionGate.java",
             "    return !established && !ended && shares(queue);",
             "    return false;"),
         Mistake.of(
             "M02",
             "the active side holds completions back for ever",
-            "Connection.java",
+            "ConnectionGate.java",
             "    if (!established && !ended) {\n      unhold();",
             "    if (established && !ended) {\n      unhold();"),
         Mistake.of(
             "M02",
             "ESTABLISHED is handed out again when the device tells of it",
-            "Connection.java",
+            "ConnectionGate.java",
             "    if (established || ended) {\n      return false;",
             "    if (ended) {\n      return false;"),
         Mistake.of(
             "M03",
             "an end that came to its bound is not counted",
-            "Connection.java",
+            "ConnectionGate.java",
             "    if (heldEnd != null) {\n      evd.counters()",
             "    if (heldEnd == null) {\n      evd.counters()"),
         Mistake.of(
@@ -520,21 +520,24 @@ final class Mistakes {
         Mistake.of(
             "M03",
             "the end of a connection does not wait for completions",
-            "Connection.java",
-            "    if (!isGateOpen()) {\n      holdEnd(event);",
+            "ConnectionGate.java",
+            "    if (!isOpen()) {\n      holdEnd(event);",
             "    if (heldEnd != null) {\n      holdEnd(event);"),
         Mistake.of(
-            "M04",
-            "each thing that ends a connection makes an event",
-            "Connection.java",
-            "    final EndpointState before = machine.move(Trigger.END);\n"
-                + "    if (before != null) {\n"
-                + "      final ConnectionEvent.Kind known",
-            "    EndpointState before = machine.move(Trigger.END);\n"
-                + "    if (!ended || kind != null) {\n"
-                + "      ended = false;\n"
-                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
-                + "      final ConnectionEvent.Kind known"),
+                "M04",
+                "each thing that ends a connection makes an event",
+                "Connection.java",
+                "    final EndpointState before = machine.move(Trigger.END);\n"
+                    + "    if (before != null) {\n"
+                    + "      final ConnectionEvent.Kind known",
+                "    EndpointState before = machine.move(Trigger.END);\n"
+                    + "    if (kind != null) {\n"
+                    + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                    + "      final ConnectionEvent.Kind known")
+            .with(
+                "ConnectionGate.java",
+                "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
+                "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (event == null) {\n"),
         Mistake.of(
             "M04",
             "a connection whose requests are flushed stands for ever",
@@ -744,7 +747,7 @@ final class Mistakes {
             "what waits for ESTABLISHED is lost when its endpoint is closed",
             "Merger.java",
             "    if (endpoint.connection().isOf(evd)) {\n"
-                + "      unhold(endpoint.connection());\n"
+                + "      unhold(endpoint.gate());\n"
                 + "    }\n",
             ""),
         Mistake.of(
@@ -1042,15 +1045,15 @@ final class Mistakes {
         Mistake.of(
             "C05",
             "who waits for ESTABLISHED waits for ever",
-            "Connection.java",
-            "        schedule(bounds().order(), () -> evd.control(this::establishBound));",
-            "        assert bounds() != null;"),
+            "ConnectionGate.java",
+            "        connection.schedule(\n            connection.bounds().order(), () -> evd.control(this::establishBound));",
+            "        assert connection.bounds() != null;"),
         Mistake.of(
             "C05",
             "the end waits for the last completions for ever",
-            "Connection.java",
-            "      schedule(bounds().order(), () -> evd.control(this::gateBound));",
-            "      assert bounds() != null;"));
+            "ConnectionGate.java",
+            "      connection.schedule(connection.bounds().order(), () -> evd.control(this::endBound));",
+            "      assert connection.bounds() != null;"));
   }
 
   private static Stream<Mistake> posts() {

@@ -92,16 +92,20 @@ final class ExplorerMistakes {
             "        complete(id & INDEX_MASK);\n",
             "        slot.id.set(NOT_POSTED);\n"),
         Mistake.of(
-            "M04",
-            "DISCONNECTED comes twice",
-            "Connection.java",
-            "    final EndpointState before = machine.move(Trigger.END);\n    if (before != null) {\n"
-                + "      final ConnectionEvent.Kind known",
-            "    EndpointState before = machine.move(Trigger.END);\n"
-                + "    if (before != null || ended) {\n"
-                + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
-                + "      ended = false;\n"
-                + "      final ConnectionEvent.Kind known"),
+                "M04",
+                "DISCONNECTED comes twice",
+                "Connection.java",
+                "    final EndpointState before = machine.move(Trigger.END);\n"
+                    + "    if (before != null) {\n"
+                    + "      final ConnectionEvent.Kind known",
+                "    EndpointState before = machine.move(Trigger.END);\n"
+                    + "    if (before != null || gate.hasEnded()) {\n"
+                    + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                    + "      final ConnectionEvent.Kind known")
+            .with(
+                "ConnectionGate.java",
+                "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
+                "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (event == null) {\n"),
         Mistake.of(
             "W04",
             "a waiter is not woken",
