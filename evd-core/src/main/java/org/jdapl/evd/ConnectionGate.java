@@ -45,14 +45,13 @@ final class ConnectionGate {
 
   /**
    * ESTABLISHED ahead of its time, because a completion came first: the passive side knows by that
-   * that the connection stands. On the active side the answer, with its private data, must come.
+   * that the connection stands. On the active side the answer, with its private data, must come,
+   * unless the connection is over: then it does not count any more.
    *
    * @return the event; null if the completion must wait.
    */
   ConnectionEventImpl establishEarly() {
-    if (!connection.isPassive()
-        && !establishBound
-        && !connection.isOver()) { // else the answer does not count any more
+    if (!connection.isPassive() && !establishBound && !connection.isOver()) {
       if (heldBack.isEmpty()) {
         connection.schedule(connection.bounds().order(), () -> evd.control(this::establishBound));
       }

@@ -1046,7 +1046,8 @@ final class Mistakes {
             "C05",
             "who waits for ESTABLISHED waits for ever",
             "ConnectionGate.java",
-            "        connection.schedule(\n            connection.bounds().order(), () -> evd.control(this::establishBound));",
+            "        connection.schedule(connection.bounds().order(), () ->"
+                + " evd.control(this::establishBound));",
             "        assert connection.bounds() != null;"),
         Mistake.of(
             "C05",
