@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jdapl.dat.AdapterAttributes;
 import org.jdapl.dat.DrainReport.Queue;
+import org.jdapl.dat.DtoCompletion;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Endpoint.Disconnect;
@@ -106,6 +108,35 @@ public abstract class RetryContract extends Contract {
     }
 
     await(() -> pair.active.successes(Queue.REQUEST) == 8, "all of them");
+  }
+
+  /** The peer refuses it, or the device keeps it until the end. */
+  @Test
+  void required_C06_noReadSucceedsWhereNoneWereNegotiated() {
+    for (final DtoOperation read : List.of(DtoOperation.RDMA_READ, DtoOperation.FETCH_AND_ADD)) {
+      final Pair pair = Pair.open(this);
+      modify(pair.passive, of -> of.withRdmaReads(0, 1));
+      pair.connect();
+      final Lmr remote = pair.passive.lmr;
+      pair.active.lmr.buffer().putLong(0, 5);
+      remote.buffer().putLong(0, 7);
+
+      succeeds(
+          read == DtoOperation.RDMA_READ
+              ? pair.active.endpoint.postRdmaRead(
+                  pair.active.lmr, 0, 8, remote.rmrContext(), remote.address(), 1)
+              : pair.active.endpoint.postFetchAndAdd(
+                  pair.active.lmr, 0, remote.rmrContext(), remote.address(), 1, 1, null, 0),
+          "the device sees it, or the peer");
+      bench.settle();
+      pair.active.endpoint.disconnect(Disconnect.ABRUPT);
+
+      final DtoCompletion failure = failure(pair.active);
+      assertThat(failure.operation()).as(why("" + failure)).isEqualTo(read);
+      await(() -> pair.active.ended() && pair.passive.ended(), "the end on both sides");
+      assertThat(pair.active.lmr.buffer().getLong(0)).as(why("nothing was read")).isEqualTo(5);
+      assertThat(remote.buffer().getLong(0)).as(why("nothing was added")).isEqualTo(7);
+    }
   }
 
   // Retries

@@ -107,12 +107,16 @@ final class SendWqe {
       local.set(inlined, 0, inlinedLength);
       return true;
     }
-    final boolean write =
-        switch (request.opcode) {
+    return local.setLocal(pd, request, request.length(), isRead());
+  }
+
+  /** Whether it is an RDMA read or an atomic: it fills local memory, and read depths count it. */
+  boolean isRead() {
+    return window == null
+        && switch (request.opcode) {
           case RDMA_READ, ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> true;
           default -> false;
         };
-    return local.setLocal(pd, request, request.length(), write);
   }
 
   boolean hasImmediate() {

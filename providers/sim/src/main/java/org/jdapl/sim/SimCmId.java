@@ -143,7 +143,7 @@ final class SimCmId implements CmId {
   void accept(final SimCmId active, final SimQp activeQp, final byte[] data) {
     peer = active;
     negotiate();
-    qp.connect(activeQp, parameters);
+    qp.connect(activeQp, parameters, readsIn, readsOut);
     send(
         active.device,
         () -> active.accepted(this, data),
@@ -185,7 +185,7 @@ final class SimCmId implements CmId {
     peer = passive;
     negotiate();
     state = State.ESTABLISHED;
-    qp.connect(passive.qp, parameters);
+    qp.connect(passive.qp, parameters, readsIn, readsOut);
     event(CmEventType.ESTABLISHED, 0, data);
     send(passive.device, passive::establish, passive::unanswered);
   }

@@ -66,6 +66,10 @@ final class SimQp extends SimObject implements QueuePair {
   private int rnrRetryCount;
   private long ackTimeoutNanos;
   private long rnrTimerNanos; // of the peer's requests
+  private int readsIn;
+  private int readsOut;
+  private int reads; // on their way: sent, and not answered
+  private boolean holdsRead; // the next request is one too many, until an answer is back
   private boolean saidEstablished;
 
   SimQp(
@@ -171,16 +175,22 @@ final class SimQp extends SimObject implements QueuePair {
 
   /** The next request is there. */
   private void posted(final long tail, final SendWqe wqe) {
-    final long delay = latency.draw();
-    if (!latency.isZero()) {
-      wqe.arrival = fabric.now() + delay;
-    }
+    final long delay = setOff(wqe);
     posted = tail + 1;
     if (state == State.ERROR) {
       flushSoon();
     } else {
       fabric.lane().submit(arrivals, delay);
     }
+  }
+
+  /** A request sets off to the peer. Returns how long it takes. */
+  private long setOff(final SendWqe wqe) {
+    final long delay = latency.draw();
+    if (!latency.isZero()) {
+      wqe.arrival = fabric.now() + delay;
+    }
+    return delay;
   }
 
   private boolean isValid(final SendRequest request) {
@@ -276,12 +286,17 @@ final class SimQp extends SimObject implements QueuePair {
         fabric.lane().submit(arrivals, Math.max(0, early));
         return;
       }
+      if (wqe.isRead() && reads >= readsOut) {
+        holdsRead = true;
+        return;
+      }
       final long again = transfer(wqe);
       if (again > 0) {
         fabric.lane().submit(arrivals, again);
         return;
       }
       arrived++;
+      reads += wqe.isRead() ? 1 : 0;
       refused = wqe.status != WcStatus.SUCCESS;
       final boolean unanswered = wqe.status == WcStatus.RETRY_EXC_ERR;
       if (latency.isZero() && !fabric.isVirtual() && !unanswered) {
@@ -356,8 +371,12 @@ final class SimQp extends SimObject implements QueuePair {
             (int) Math.min(Integer.MAX_VALUE, wqe.request.length()));
       }
       answered++;
+      reads -= wqe.isRead() ? 1 : 0;
       if (failed) {
         fail();
+      } else if (holdsRead) {
+        holdsRead = false;
+        fabric.lane().submit(arrivals, setOff(send(arrived)));
       }
       if (fabric.isVirtual()) {
         if (answered < arrived) {
@@ -373,6 +392,9 @@ final class SimQp extends SimObject implements QueuePair {
     if (!saidEstablished && id.isWaitingForEstablished()) {
       saidEstablished = true;
       device.async(AsyncType.COMM_EST, this);
+    }
+    if (wqe.isRead() && readsIn == 0) {
+      return refuseRequest();
     }
     return switch (wqe.request.opcode) {
       case SEND, SEND_WITH_IMM, SEND_WITH_INV -> receive(wqe);
@@ -432,9 +454,7 @@ final class SimQp extends SimObject implements QueuePair {
   private WcStatus atomic(final SendWqe wqe) {
     final SendRequest request = wqe.request;
     if (request.remoteAddress % ATOMIC_BYTES != 0) {
-      fail();
-      device.async(AsyncType.QP_REQ_ERR, this);
-      return WcStatus.REM_INV_REQ_ERR;
+      return refuseRequest();
     }
     if (!setRemote(wqe, Access.REMOTE_ATOMIC)) {
       return refuseAccess();
@@ -453,6 +473,12 @@ final class SimQp extends SimObject implements QueuePair {
   private boolean setRemote(final SendWqe wqe, final Access right) {
     return fabric.remote.setRemote(
         this, wqe.request.rkey, wqe.request.remoteAddress, wqe.request.length(), right);
+  }
+
+  private WcStatus refuseRequest() {
+    fail();
+    device.async(AsyncType.QP_REQ_ERR, this);
+    return WcStatus.REM_INV_REQ_ERR;
   }
 
   private WcStatus refuseAccess() {
@@ -562,9 +588,11 @@ final class SimQp extends SimObject implements QueuePair {
     id = newId;
   }
 
-  /** Connects it. Called holding the wire. */
-  void connect(final SimQp to, final CmParameters parameters) {
+  /** Connects it, with so many reads as were negotiated. Called holding the wire. */
+  void connect(final SimQp to, final CmParameters parameters, final int in, final int out) {
     peer = to;
+    readsIn = in;
+    readsOut = Math.max(1, out); // devices count in powers of two: the peer refuses the first
     retryCount = parameters.retryCount();
     rnrRetryCount = parameters.rnrRetryCount();
     final int ack = parameters.ackTimeout();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.WcOpcode;
@@ -12,6 +13,7 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ErrorTest {
@@ -135,6 +137,32 @@ class ErrorTest {
     a.connect(b, Side.parameters("", 7, 0));
     a.post(a.remote(WrOpcode.RDMA_WRITE_WITH_IMM, 1, 0, 8, b, 0));
     assertThat(a.nextSend().status()).isEqualTo(WcStatus.RNR_RETRY_EXC_ERR);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = WrOpcode.class,
+      names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
+  void shouldRefuseAReadWhenNoneWereNegotiated(final WrOpcode opcode) {
+    a.connect(b, Side.PARAMETERS, new CmParameters(null, 0, 4, 7, 7));
+    b.post(b.remote(opcode, 1, 0, 8, a, 0));
+    assertThat(b.nextSend().status()).as("of the other side").isEqualTo(WcStatus.SUCCESS);
+    a.postSend(2, 0, 8);
+    b.postRecv(3, 8, 8);
+    assertThat(a.nextSend().status()).as("what is no read").isEqualTo(WcStatus.SUCCESS);
+    a.fill(0, 8, 1);
+    b.fill(0, 8, 2);
+    final byte[] before = b.bytes(0, 8);
+
+    a.post(a.remote(opcode, 4, 0, 8, b, 0));
+    a.postSend(5, 0, 8);
+
+    assertThat(Side.statuses(a.await(a.sendCq, 2)))
+        .containsExactly(WcStatus.REM_INV_REQ_ERR, WcStatus.WR_FLUSH_ERR);
+    b.postRecv(6, 8, 8);
+    assertThat(b.await(b.recvCq, 2).get(1).status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
+    assertThat(b.asyncs).containsExactly(AsyncType.QP_REQ_ERR);
+    assertThat(b.bytes(0, 8)).isEqualTo(before);
   }
 
   @Test

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
+import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -14,9 +15,15 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TransferTest {
+
+  /** Of each way, in nanoseconds; beyond all else that messages take. */
+  private static final long LATENCY = 1_000_000;
+
+  private static final int READS = 12;
 
   private SimFabric fabric = SimFabric.virtual(1).keepTrace();
   private Side a;
@@ -234,5 +241,42 @@ class TransferTest {
     assertThat(Side.poll(b.recvCq, 1)).hasSize(1);
     assertThat(a.qp.postSend(a.request(WrOpcode.SEND, 99, 0, 64))).isZero();
     assertThat(b.qp.postRecv(b.recv(99, 0, 64))).isZero();
+  }
+
+  /** How long some reads and a send behind them take. */
+  private long read(final int in, final int out) {
+    final SimModel slow = SimModel.DEFAULT.withLatency(LATENCY, LATENCY);
+    a = new Side(fabric, slow);
+    b = new Side(fabric, slow);
+    a.connect(b, reads(4, out), reads(in, 4));
+    b.postRecv(1, 0, 8);
+    final long start = fabric.now();
+    for (int i = 0; i < READS; i++) {
+      final boolean isAtomic = i % 2 == 1;
+      a.post(
+          a.remote(
+              isAtomic ? WrOpcode.ATOMIC_FETCH_AND_ADD : WrOpcode.RDMA_READ, i, 8 * i, 8, b, 64));
+    }
+    a.postSend(READS, 0, 8);
+
+    final List<Side.Completion> sends = a.await(a.sendCq, READS + 1);
+    assertThat(Side.wrIds(sends))
+        .containsExactlyElementsOf(LongStream.rangeClosed(0, READS).boxed().toList());
+    assertThat(sends).allMatch(send -> send.status() == WcStatus.SUCCESS);
+    return fabric.now() - start;
+  }
+
+  private static CmParameters reads(final int in, final int out) {
+    return new CmParameters(null, in, out, 7, 7);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 16", "16, 1", "2, 4", "4, 2", "3, 3", "16, 16"})
+  void shouldHaveAsManyReadsOnTheirWayAsWereNegotiated(final int in, final int out) {
+    final int atOnce = Math.min(in, out);
+    final int rounds = (READS + atOnce - 1) / atOnce;
+    final long least = 2L * LATENCY * rounds;
+    // The send behind the last reads goes with them; beside the latencies there are some steps.
+    assertThat(read(in, out)).isBetween(least, least + LATENCY);
   }
 }

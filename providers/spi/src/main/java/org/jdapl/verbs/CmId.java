@@ -37,7 +37,9 @@ public interface CmId extends AutoCloseable {
 
   /**
    * How many RDMA reads and atomics this side may have in flight (initiator_depth); else as {@link
-   * #readsIn}.
+   * #readsIn}. Those posted beyond wait for the ones before them. Where it is 0 none succeeds: the
+   * peer refuses it, {@link WcStatus#REM_INV_REQ_ERR}, or it waits until the queue pair is in the
+   * error state.
    *
    * @return the least of what this side asked for, its device can, and the peer answers at once; or
    *     {@link #NOT_TOLD}.

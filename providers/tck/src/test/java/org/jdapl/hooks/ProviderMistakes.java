@@ -957,6 +957,23 @@ public final class ProviderMistakes {
               return call.proceed();
             }),
         verb(
+            "a peer answers reads though it was to answer none",
+            "required_C06_noReadSucceedsWhereNoneWereNegotiated",
+            (broken, call) -> {
+              final int at = call.verb == Verb.CONNECT ? 3 : 1;
+              if (call.verb == Verb.CONNECT || call.verb == Verb.ACCEPT) {
+                final CmParameters of = (CmParameters) call.arguments[at];
+                call.arguments[at] =
+                    new CmParameters(
+                        of.privateData(),
+                        Math.max(1, of.readsIn()),
+                        Math.max(1, of.readsOut()),
+                        of.retryCount(),
+                        of.rnrRetryCount());
+              }
+              return call.proceed();
+            }),
+        verb(
             "retries without a receive never end",
             "required_C06_aMessageWithoutAReceiveFailsAfterItsRetries",
             Verb.CONNECT,

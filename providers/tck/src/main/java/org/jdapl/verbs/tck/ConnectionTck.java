@@ -12,8 +12,10 @@ import org.jdapl.verbs.CmListener;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
 import org.jdapl.verbs.PrivateDataLength;
+import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
+import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -234,6 +236,33 @@ public abstract class ConnectionTck extends VerbsTck {
     same(1, passive.id.readsOut(), "reads out of the passive side, which asked for 1", often);
     same(1, active.id.readsIn(), "reads in of the active side: those out of the peer", often);
     same(2, active.id.readsOut(), "reads out of the active side: those in of the peer", often);
+  }
+
+  /** The peer refuses it, or the device keeps it until the end. */
+  @Test
+  void required_C06_noReadSucceedsWhereNoneWereNegotiated() {
+    open();
+    passive.listen(1);
+    active.connect(passive, reads(0, 0));
+    passive.accept(passive.request(1), reads(0, 0));
+    active.awaitEstablished();
+    passive.awaitEstablished();
+    needs(active.id.readsOut() != CmId.NOT_TOLD, "it does not negotiate reads");
+    active.side.buffer.putLong(0, 5);
+    passive.side.buffer.putLong(0, 7);
+    final SendRequest read = active.side.send(WrOpcode.RDMA_READ, 1, 0, 8);
+    read.remoteAddress = passive.side.mr.address();
+    read.rkey = passive.side.mr.rkey();
+
+    active.side.postSend(active.qp, read);
+    silence();
+    active.qp.modifyToError();
+
+    final String often = "depths that are told, and not given to the queue pair.";
+    active.sends.awaitPolled(1, often);
+    final Completion seen = active.sends.polled.get(0);
+    check(!seen.isSuccess(), "a read where none were negotiated to fail", seen, often);
+    same(5L, active.side.buffer.getLong(0), "the memory to read into", often);
   }
 
   private static CmParameters reads(final int in, final int out) {
