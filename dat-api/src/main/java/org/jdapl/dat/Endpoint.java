@@ -296,7 +296,7 @@ public interface Endpoint extends DatObject {
    * @param flags of {@link CompletionFlags}, SOLICITED_WAIT too.
    * @return as the other one.
    * @throws DatException as the other one; MODEL_NOT_SUPPORTED if the provider has none, see {@link
-   *     ProviderAttributes#isImmediateDataSupported}.
+   *     ProviderAttributes#extensions}.
    */
   Outcome postRdmaWriteImmed(
       Segments segments,
@@ -325,7 +325,7 @@ public interface Endpoint extends DatObject {
    * @param flags of {@link CompletionFlags}.
    * @return as {@link #postSend(Lmr, long, long, long)}.
    * @throws DatException as {@link #postSend(Lmr, long, long, long)}; MODEL_NOT_SUPPORTED if the
-   *     provider has none, see {@link ProviderAttributes#isAtomicSupported}.
+   *     provider has none, see {@link ProviderAttributes#extensions}.
    */
   Outcome postFetchAndAdd(
       Lmr lmr,
@@ -365,6 +365,36 @@ public interface Endpoint extends DatObject {
       int flags);
 
   /**
+   * Posts an operation beyond those of DAT, chosen when the program runs (dat_extension_op): does
+   * what {@link #postFetchAndAdd}, {@link #postCompareAndSwap} and {@link #postRdmaWriteImmed} do.
+   *
+   * @param operation what to do; one of {@link ProviderAttributes#extensions}.
+   * @param segments the local memory; of an atomic, 8 bytes. May be used again when this returned.
+   * @param rmrContext the context of the peer's memory.
+   * @param remoteAddress where in the peer's memory.
+   * @param operand what to add, or what is expected there, or the immediate data, of 32 bits with
+   *     or without sign.
+   * @param swap what to put there; only COMPARE_AND_SWAP looks at it.
+   * @param cookie comes back in the completion.
+   * @param context comes back in the completion; may be null.
+   * @param flags of {@link CompletionFlags}, as the operation's own method takes them.
+   * @return as the operation's own method.
+   * @throws DatException as the operation's own method; INVALID_PARAMETER (INVALID_ARG1) if the
+   *     operation is null, (INVALID_ARG5) if immediate data has more than 32 bits, (INVALID_ARG9)
+   *     if the flags are not legal for it; LENGTH_ERROR if an atomic's segments are not 8 bytes.
+   */
+  Outcome extensionOp(
+      ExtensionOp operation,
+      Segments segments,
+      int rmrContext,
+      long remoteAddress,
+      long operand,
+      long swap,
+      long cookie,
+      Object context,
+      int flags);
+
+  /**
    * What it is made of (dat_ep_query). Legal in every state.
    *
    * @return the parameters of its creation, or of the last {@link #modify}.
@@ -393,7 +423,9 @@ public interface Endpoint extends DatObject {
 
   /**
    * How many RDMA reads and atomics it may have in flight (dat_ep_query, max_rdma_read_out); else
-   * as {@link #rdmaReadsIn}. More may be posted: they wait for those before them.
+   * as {@link #rdmaReadsIn}. More may be posted: they wait for those before them. Where it is 0
+   * none succeeds: the peer refuses it, which is ERR_REMOTE_RESPONDER, or the device keeps it until
+   * the connection ends.
    *
    * @return the least of {@link EndpointAttributes#rdmaReadsOut}, what the device can, and what the
    *     peer answers at once.

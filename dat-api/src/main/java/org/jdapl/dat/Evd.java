@@ -284,7 +284,8 @@ public interface Evd extends DatObject {
   void close();
 
   /**
-   * Closes the EVD; never waits. From now on it answers INVALID_HANDLE.
+   * Closes the EVD; never waits. From now on it answers INVALID_HANDLE. A connection request among
+   * the dropped events still wants an answer, and keeps its adapter open until it has one.
    *
    * @param bound how long a running upcall may still take; then the close completes without it and
    *     the upcall is reported as stuck.

@@ -1,5 +1,7 @@
 package org.jdapl.dat;
 
+import java.util.Set;
+
 /**
  * What a provider supports (DAT_PROVIDER_ATTR).
  *
@@ -18,11 +20,10 @@ package org.jdapl.dat;
  *     (lmr_sync_req).
  * @param isPrivateDataExact whether private data arrives in the length it was given; see {@link
  *     ConnectionEvent#isPrivateDataExact}. DAT has no such attribute.
- * @param isAtomicSupported whether there are fetch and add, and compare and swap: atomic with those
- *     of any endpoint of the adapter that has the memory, not with its processor
- *     (DAT_IB_FETCH_AND_ADD, DAT_IB_CMP_AND_SWAP).
- * @param isImmediateDataSupported whether there are RDMA writes with immediate data
- *     (DAT_IB_IMMED_DATA).
+ * @param extensions the operations beyond those of DAT that there are (extension_supported, and the
+ *     named attributes of {@link ExtensionOp}); none is DAT_EXTENSION_NONE. Fetch and add, and
+ *     compare and swap, are atomic with those of any endpoint of the adapter that has the memory,
+ *     not with its processor.
  */
 public record ProviderAttributes(
     String name,
@@ -35,8 +36,7 @@ public record ProviderAttributes(
     boolean isDtoAsyncReturnGuaranteed,
     boolean isLmrSyncRequired,
     boolean isPrivateDataExact,
-    boolean isAtomicSupported,
-    boolean isImmediateDataSupported) {
+    Set<ExtensionOp> extensions) {
 
   /** When the provider creates an endpoint for a connection request (DAT_EP_CREATOR_FOR_PSP). */
   public enum EpCreator {

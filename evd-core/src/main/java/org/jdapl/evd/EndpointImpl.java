@@ -14,6 +14,7 @@ import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -24,7 +25,6 @@ import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
 import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.verbs.BindRequest;
-import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -267,6 +267,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
+    checkFlags(DtoOperation.SEND, flags, 5);
     return request(
         DtoOperation.SEND, true, null, 0, 0, segments, rmrContext, 0, 0, 0, cookie, context, flags);
   }
@@ -280,13 +281,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.limits()
-        .checkCapability(Capability.RDMA_WRITE_WITH_IMM, name, DtoOperation.RDMA_WRITE_IMMED);
-    return request(
-        DtoOperation.RDMA_WRITE_IMMED,
-        false,
+    checkFlags(DtoOperation.RDMA_WRITE_IMMED, flags, 7);
+    return extension(
+        ExtensionOp.RDMA_WRITE_IMMED,
         null,
-        0,
         0,
         segments,
         rmrContext,
@@ -308,13 +306,11 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.limits().checkCapability(Capability.ATOMICS, name, DtoOperation.FETCH_AND_ADD);
-    return request(
-        DtoOperation.FETCH_AND_ADD,
-        false,
+    checkFlags(DtoOperation.FETCH_AND_ADD, flags, 8);
+    return extension(
+        ExtensionOp.FETCH_AND_ADD,
         lmr,
         offset,
-        Long.BYTES,
         null,
         rmrContext,
         remoteAddress,
@@ -336,17 +332,100 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    ia.limits().checkCapability(Capability.ATOMICS, name, DtoOperation.COMPARE_AND_SWAP);
-    return request(
-        DtoOperation.COMPARE_AND_SWAP,
-        false,
+    checkFlags(DtoOperation.COMPARE_AND_SWAP, flags, 9);
+    return extension(
+        ExtensionOp.COMPARE_AND_SWAP,
         lmr,
         offset,
-        Long.BYTES,
         null,
         rmrContext,
         remoteAddress,
         compare,
+        swap,
+        cookie,
+        context,
+        flags);
+  }
+
+  @Override
+  public Outcome extensionOp(
+      final ExtensionOp operation,
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final long operand,
+      final long swap,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    if (operation == null) {
+      throw Misuse.argument(1, name + ".extensionOp: the operation is null");
+    }
+    if (operation == ExtensionOp.RDMA_WRITE_IMMED) {
+      checkImmediateData(operand);
+    } else if (segments != null) {
+      checkEightBytes(operation, segments);
+    }
+    checkFlags(operation.operation(), flags, 9);
+    return extension(
+        operation,
+        null,
+        0,
+        segments,
+        rmrContext,
+        remoteAddress,
+        operand,
+        swap,
+        cookie,
+        context,
+        flags);
+  }
+
+  private void checkImmediateData(final long operand) {
+    final int data = (int) operand;
+    if (operand != data && operand != Integer.toUnsignedLong(data)) {
+      throw Misuse.argument(
+          5, name + ".extensionOp: the immediate data " + operand + " has more than 32 bits");
+    }
+  }
+
+  private void checkEightBytes(final ExtensionOp operation, final Segments segments) {
+    long total = 0;
+    for (int i = 0; i < segments.count(); i++) {
+      total += segments.length(i);
+    }
+    if (total != Long.BYTES) {
+      throw new DatException(
+          ReturnType.LENGTH_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".extensionOp: " + operation + " of " + total + " bytes; it takes " + Long.BYTES);
+    }
+  }
+
+  /** Posts an extension, whose flags were checked; an atomic without segments, of eight bytes. */
+  private Outcome extension(
+      final ExtensionOp operation,
+      final Lmr lmr,
+      final long offset,
+      final Segments segments,
+      final int rmrContext,
+      final long remoteAddress,
+      final long operand,
+      final long swap,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    ia.limits().checkExtension(operation, name);
+    return request(
+        operation.operation(),
+        false,
+        lmr,
+        offset,
+        Long.BYTES,
+        segments,
+        rmrContext,
+        remoteAddress,
+        operand,
         swap,
         cookie,
         context,
@@ -364,6 +443,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
+    checkFlags(operation, flags, operation == DtoOperation.SEND ? 4 : 6);
     return request(
         operation,
         false,
@@ -381,7 +461,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   }
 
   /**
-   * Posts a request.
+   * Posts a request, whose flags were checked.
    *
    * @param invalidate whether a send is to end the window that the RMR context names.
    * @param segments what it is of; null for one of the region.
@@ -402,7 +482,6 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    checkFlags(operation, flags, invalidate ? 5 : flagsArgument(operation));
     final Incarnation incarnation = now;
     final WorkQueue requests = incarnation.requests();
     final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
@@ -683,16 +762,6 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
           argument,
           called.name() + ": completion flags " + flags + " are not legal for " + operation);
     }
-  }
-
-  private static int flagsArgument(final DtoOperation operation) {
-    return switch (operation) {
-      case SEND -> 4;
-      case RDMA_WRITE_IMMED -> 7;
-      case FETCH_AND_ADD -> 8;
-      case COMPARE_AND_SWAP -> 9;
-      default -> 6;
-    };
   }
 
   /** Whether what is at the peer comes here. */

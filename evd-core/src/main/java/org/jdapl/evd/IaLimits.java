@@ -2,6 +2,8 @@ package org.jdapl.evd;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jdapl.dat.AdapterAttributes;
@@ -9,6 +11,7 @@ import org.jdapl.dat.Bounds;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.ProviderAttributes;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -71,8 +74,24 @@ final class IaLimits {
         true,
         false,
         showsExactPrivateData(),
-        capabilities.contains(Capability.ATOMICS),
-        capabilities.contains(Capability.RDMA_WRITE_WITH_IMM));
+        extensions());
+  }
+
+  private Set<ExtensionOp> extensions() {
+    final Set<ExtensionOp> extensions = EnumSet.noneOf(ExtensionOp.class);
+    for (final ExtensionOp operation : ExtensionOp.values()) {
+      if (capabilities.contains(needed(operation))) {
+        extensions.add(operation);
+      }
+    }
+    return Collections.unmodifiableSet(extensions);
+  }
+
+  private static Capability needed(final ExtensionOp operation) {
+    return switch (operation) {
+      case FETCH_AND_ADD, COMPARE_AND_SWAP -> Capability.ATOMICS;
+      case RDMA_WRITE_IMMED -> Capability.RDMA_WRITE_WITH_IMM;
+    };
   }
 
   private int maxDtos() {
@@ -217,6 +236,11 @@ final class IaLimits {
 
   private boolean showsExactPrivateData() {
     return device.declaration().privateData() == PrivateDataLength.EXACT;
+  }
+
+  /** Refuses an extension that the device does not have. */
+  void checkExtension(final ExtensionOp operation, final String object) {
+    checkCapability(needed(operation), object, operation);
   }
 
   /** Refuses what the device cannot do. */

@@ -16,6 +16,7 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -132,6 +133,7 @@ class AllocationTest {
         Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
       final Count count = new Count();
       final Segments segments = new Segments(1).add(lmr, 0, 1);
+      final Segments number = new Segments(1).add(lmr, 0, Long.BYTES);
       evd.upcall(count);
       endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
       jdapl.turn();
@@ -143,7 +145,9 @@ class AllocationTest {
                   if (endpoint.postReceive(lmr, 0, 1, i) != Outcome.SUCCESS
                       || endpoint.postRdmaWriteImmed(segments, 1, 8, i, i, count, 0)
                           != Outcome.SUCCESS
-                      || endpoint.postFetchAndAdd(lmr, 0, 1, 8, 1, i, count, 0) != Outcome.SUCCESS
+                      || endpoint.extensionOp(
+                              ExtensionOp.FETCH_AND_ADD, number, 1, 8, 1, 0, i, count, 0)
+                          != Outcome.SUCCESS
                       || endpoint.postCompareAndSwap(lmr, 8, 1, 8, 1, 2, i, count, 0)
                           != Outcome.SUCCESS) {
                     throw new IllegalStateException("a queue is full");

@@ -117,7 +117,6 @@ class FunctionsTest {
         .containsExactlyInAnyOrder(
             "dat_registry_add_provider",
             "dat_registry_remove_provider",
-            "dat_extension_op",
             "dat_evd_enable",
             "dat_evd_disable",
             "dat_cno_modify_agent",

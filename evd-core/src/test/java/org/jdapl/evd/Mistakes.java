@@ -892,6 +892,12 @@ final class Mistakes {
             "    }\n  }"),
         Mistake.of(
             "T10",
+            "a call that one look finds counts as stuck",
+            "Reaper.java",
+            "      if (found == 0 || found != last) {",
+            "      if (found == 0 || last < 0) {"),
+        Mistake.of(
+            "T10",
             "a call that does not return holds up the timers",
             "Reaper.java",
             "while (caller == null && (task",
@@ -1103,6 +1109,18 @@ final class Mistakes {
             "if (needed == null) {"),
         Mistake.of(
             "D01",
+            "immediate data of an extension is cut to 32 bits",
+            "EndpointImpl.java",
+            "operand != Integer.toUnsignedLong(data)",
+            "operand == data"),
+        Mistake.of(
+            "D01",
+            "an atomic of an extension may be longer than a number",
+            "EndpointImpl.java",
+            "    if (total != Long.BYTES) {",
+            "    if (total < 0) {"),
+        Mistake.of(
+            "D01",
             "an RDMA write with immediate data is never a solicited one",
             "EndpointImpl.java",
             "return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;",
@@ -1159,7 +1177,7 @@ final class Mistakes {
             "D05",
             "no request is signaled if all are suppressed",
             "WorkQueue.java",
-            "!suppress || unsignaled + 1 >= signalInterval",
+            "!suppress || sinceSignal + 1 >= signalInterval",
             "!suppress"),
         Mistake.of(
             "D05",
@@ -1214,6 +1232,18 @@ final class Mistakes {
             "Connection.java",
             "return told < 0 ? incarnation.attributes().rdmaReadsIn() : told;",
             "return told < -1 ? incarnation.attributes().rdmaReadsIn() : told;"),
+        Mistake.of(
+            "C06",
+            "a read is answered though none were negotiated",
+            "SimQp.java",
+            "    if (wqe.isRead() && readsIn == 0) {",
+            "    if (wqe.isRead() && readsIn < 0) {"),
+        Mistake.of(
+            "C06",
+            "a read that waits for others is forgotten",
+            "SimQp.java",
+            "      } else if (holdsRead) {",
+            "      } else if (holdsRead && arrived == posted) {"),
         Mistake.of(
             "C06",
             "one kind of retries is taken for both",

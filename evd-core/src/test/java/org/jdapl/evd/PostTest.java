@@ -26,6 +26,7 @@ import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -98,6 +99,10 @@ class PostTest {
     isNotSupported(endpoint, () -> endpoint.postFetchAndAdd(bed.lmr, 0, 1, 8, 1, 1, null, 0));
     isNotSupported(endpoint, () -> endpoint.postCompareAndSwap(bed.lmr, 0, 1, 8, 1, 1, 1, null, 0));
     isNotSupported(endpoint, () -> endpoint.postRdmaWriteImmed(message, 1, 8, 1, 1, null, 0));
+    for (final ExtensionOp operation : ExtensionOp.values()) {
+      isNotSupported(
+          endpoint, () -> endpoint.extensionOp(operation, message, 1, 8, 1, 1, 1, null, 0));
+    }
     isNotSupported(endpoint, () -> endpoint.postSendWithInvalidate(bed.lmr, 0, 8, 1, 1));
     isNotSupported(endpoint, () -> endpoint.postSendWithInvalidate(message, 1, 1, null, 0));
     isNotSupported(bed.pz, bed.pz::createRmr);
@@ -105,8 +110,7 @@ class PostTest {
     isNotSupported(bed.ia, () -> bed.ia.createSrq(bed.pz, 1, 1));
 
     final ProviderAttributes supported = bed.ia.providerAttributes();
-    assertThat(supported.isAtomicSupported()).as("it says so").isFalse();
-    assertThat(supported.isImmediateDataSupported()).as("it says so").isFalse();
+    assertThat(supported.extensions()).as("it says so").isEmpty();
     assertThat(supported.isSrqSupported()).as("it says so").isFalse();
     assertThat(bed.ia.attributes().maxSrqs()).as("it says so").isZero();
     assertThat(endpoint.isRequestIdle()).as("nothing was posted").isTrue();

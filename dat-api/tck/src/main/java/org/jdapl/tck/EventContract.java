@@ -755,10 +755,14 @@ public abstract class EventContract extends Contract {
     final Pair pair = Pair.open(this);
     final List<Event> copies = new ArrayList<>();
     final List<String> original = new ArrayList<>();
+    final List<String> printed = new ArrayList<>();
     pair.passive.seen.each(
         event -> {
           copies.add(event.copy());
           original.add(text(event));
+          if (event instanceof DtoCompletion) {
+            printed.add(event.toString());
+          }
         });
     pair.connect();
     pair.passive.receives(1, 8);
@@ -773,6 +777,14 @@ public abstract class EventContract extends Contract {
     assertThat(copies.stream().map(Event::copy).map(EventContract::text))
         .as(why("so does a copy of a copy"))
         .containsExactlyElementsOf(original);
+    assertThat(copies.stream().filter(DtoCompletion.class::isInstance).map(Event::toString))
+        .as(why("and when it is printed"))
+        .containsExactlyElementsOf(printed);
+    assertThat(printed)
+        .as(why("a completion says whose it is, which, and how it went"))
+        .hasSize(8)
+        .allMatch(line -> line.contains("DTO from " + pair.passive.endpoint.name()))
+        .allMatch(line -> line.matches(".*cookie=[1-8] SUCCESS .*"));
   }
 
   // E11: the stash

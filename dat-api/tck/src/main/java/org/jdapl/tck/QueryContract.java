@@ -18,6 +18,7 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Lmr;
@@ -298,8 +299,9 @@ public abstract class QueryContract extends Contract {
     assertThat(supported.isSrqSupported())
         .as(why("the limits say so as well"))
         .isEqualTo(adapter.attributes().maxSrqs() > 0);
-    assertThat(supported.isAtomicSupported()).as(why("every device here is")).isTrue();
-    assertThat(supported.isImmediateDataSupported()).as(why("every device here is")).isTrue();
+    assertThat(supported.extensions())
+        .as(why("every device here has all"))
+        .containsExactly(ExtensionOp.values());
     adapter.close();
     assertThat(adapter.providerAttributes()).as(why("closed")).isEqualTo(supported);
   }

@@ -19,12 +19,14 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
+import org.jdapl.dat.ExtensionOp;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
+import org.jdapl.dat.Segments;
 import org.junit.jupiter.api.Test;
 
 /** The rules of section D for atomics, immediate data, and the flags of requests. */
@@ -485,6 +487,113 @@ public abstract class TransferContract extends Contract {
 
     assertThat(flushed.operation()).as(why("what was posted")).isEqualTo(DtoOperation.RECEIVE);
     assertThat(flushed.immediateData()).as(why("none")).isZero();
+  }
+
+  // Extensions by name
+
+  private void extension(
+      final Pair pair, final ExtensionOp operation, final long operand, final long swap) {
+    final Lmr remote = pair.passive.lmr;
+    final Segments local = new Segments(1).add(pair.active.lmr, 8, 8);
+    succeeds(
+        pair.active.endpoint.extensionOp(
+            operation,
+            local,
+            remote.rmrContext(),
+            remote.address(),
+            operand,
+            swap,
+            operation.number(),
+            this,
+            DEFAULT),
+        operation + "");
+  }
+
+  @Test
+  void required_D01_eachExtensionThatIsToldCanBePosted() {
+    for (final ExtensionOp operation :
+        Pair.open(this).active.adapter.providerAttributes().extensions()) {
+      final Pair pair = connected();
+      pair.passive.receives(0, 1);
+      numbers(pair.active).putLong(8, 33);
+      final ByteBuffer remote = numbers(pair.passive).putLong(0, 5);
+
+      extension(pair, operation, 5, -6);
+      awaitRequests(pair.active, 1);
+
+      final DtoCompletion done = pair.active.seen.completions().get(0);
+      assertThat(done.operation()).as(why("its own")).isEqualTo(operation.operation());
+      assertThat(done.cookie()).as(why("as given")).isEqualTo(operation.number());
+      assertThat(done.context()).as(why("as given")).isSameAs(this);
+      assertThat(done.transferredLength()).as(why("a number")).isEqualTo(8);
+      assertThat(List.of(remote.getLong(0), numbers(pair.active).getLong(8)))
+          .as(why(operation + ": at the peer, and here"))
+          .isEqualTo(
+              switch (operation) {
+                case FETCH_AND_ADD -> List.of(10L, 5L);
+                case COMPARE_AND_SWAP -> List.of(-6L, 5L);
+                case RDMA_WRITE_IMMED -> List.of(33L, 33L);
+              });
+      if (operation == ExtensionOp.RDMA_WRITE_IMMED) {
+        await(() -> pair.passive.successes(Queue.RECEIVE) == 1, "its receive");
+        assertThat(pair.passive.seen.completions().get(0).immediateData())
+            .as(why("its operand"))
+            .isEqualTo(5);
+      }
+    }
+  }
+
+  @Test
+  void required_D01_immediateDataOfAnExtensionHas32BitsWithOrWithoutSign() {
+    final Pair pair = connected();
+    pair.passive.receives(0, 4);
+
+    for (final long data : new long[] {-1, 0xFFFF_FFFFL, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
+      extension(pair, ExtensionOp.RDMA_WRITE_IMMED, data, 0);
+    }
+    await(() -> pair.passive.successes(Queue.RECEIVE) == 4, "their receives");
+
+    assertThat(pair.passive.seen.completions())
+        .as(why("their bits"))
+        .extracting(DtoCompletion::immediateData)
+        .containsExactly(-1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE);
+    for (final long data : new long[] {1L << 32, Integer.MIN_VALUE - 1L, Long.MIN_VALUE}) {
+      refused(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG5,
+          data + "",
+          () -> extension(pair, ExtensionOp.RDMA_WRITE_IMMED, data, 0));
+    }
+  }
+
+  @Test
+  void required_D01_anExtensionIsRefusedAsItsMethodIs() {
+    final Pair pair = connected();
+    final Side side = pair.active;
+    final Segments number = new Segments(2).add(side.lmr, 0, 8);
+
+    refused(
+        ReturnType.INVALID_PARAMETER,
+        ReturnSubtype.INVALID_ARG1,
+        "no operation",
+        () -> side.endpoint.extensionOp(null, number, 1, 8, 1, 1, 1, null, DEFAULT));
+    for (final ExtensionOp atomic :
+        List.of(ExtensionOp.FETCH_AND_ADD, ExtensionOp.COMPARE_AND_SWAP)) {
+      refused(
+          ReturnType.INVALID_PARAMETER,
+          ReturnSubtype.INVALID_ARG9,
+          "the peer has no completion",
+          () -> side.endpoint.extensionOp(atomic, number, 1, 8, 1, 1, 1, null, solicited()));
+      for (final int length : new int[] {0, 7, 9}) {
+        final Segments other = new Segments(1).add(side.lmr, 0, length);
+        refused(
+            ReturnType.LENGTH_ERROR,
+            length + " bytes",
+            () -> side.endpoint.extensionOp(atomic, other, 1, 8, 1, 1, 1, null, DEFAULT));
+      }
+    }
+    bench.settle();
+    assertThat(side.seen.completions()).as(why("nothing was posted")).isEmpty();
   }
 
   // UNSIGNALLED

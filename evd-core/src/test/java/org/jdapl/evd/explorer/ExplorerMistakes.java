@@ -183,8 +183,8 @@ final class ExplorerMistakes {
             "W05",
             "a CNO is not told of what ON_NEW held back",
             "EvdUpcalls.java",
-            "DISABLED = EvdState.DISABLED | EvdState.WORK;",
-            "DISABLED = EvdState.DISABLED;"),
+            "DISABLED_WITH_WORK = EvdState.DISABLED | EvdState.WORK;",
+            "DISABLED_WITH_WORK = EvdState.DISABLED;"),
         Mistake.of(
             "U04",
             "an event that a close polled waits behind one that does not tell",
@@ -290,8 +290,8 @@ final class ExplorerMistakes {
             "D01",
             "a fetch and add adds something else",
             "EndpointImpl.java",
-            "        Long.BYTES,\n        null,\n        rmrContext,\n        remoteAddress,\n        add,",
-            "        Long.BYTES,\n        null,\n        rmrContext,\n        remoteAddress,\n        add + offset,"),
+            "        offset,\n        null,\n        rmrContext,\n        remoteAddress,\n        add,",
+            "        offset,\n        null,\n        rmrContext,\n        remoteAddress,\n        add + offset,"),
         Mistake.of(
             "D01",
             "immediate data is that of the request before",

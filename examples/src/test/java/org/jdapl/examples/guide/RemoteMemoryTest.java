@@ -7,6 +7,7 @@ import static org.jdapl.dat.CompletionFlags.SUPPRESS;
 import static org.jdapl.dat.EventStream.CONNECTION;
 import static org.jdapl.dat.EventStream.DTO;
 import static org.jdapl.dat.EventStream.RMR_BIND;
+import static org.jdapl.dat.ExtensionOp.FETCH_AND_ADD;
 import static org.jdapl.dat.Privilege.LOCAL_READ;
 import static org.jdapl.dat.Privilege.LOCAL_WRITE;
 import static org.jdapl.dat.Privilege.REMOTE_ATOMIC;
@@ -146,6 +147,22 @@ class RemoteMemoryTest {
     bed.until(() -> log.size() == 2);
     assertThat(log).containsExactly("ticket 41", "swapped");
     assertThat(records.getLong(0)).isEqualTo(100);
+  }
+
+  @Test
+  void shouldDrawATicketByName() {
+    final int rmrContext = region.rmrContext();
+    final long address = region.address();
+    final long cookie = 5;
+    records.order(ByteOrder.nativeOrder()).putLong(0, 41);
+    // tag::extension[]
+    if (bed.adapter.providerAttributes().extensions().contains(FETCH_AND_ADD)) {
+      final Segments local = new Segments(1).add(memory, 0, 8);
+      peer.extensionOp(FETCH_AND_ADD, local, rmrContext, address, 1, 0, cookie, null, DEFAULT);
+    }
+    // end::extension[]
+
+    bed.until(() -> records.getLong(0) == 42);
   }
 
   @Test
