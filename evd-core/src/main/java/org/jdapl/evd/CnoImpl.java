@@ -123,7 +123,8 @@ final class CnoImpl extends ObjectBase implements Cno {
     synchronized (this) {
       if (!evds.isEmpty()) {
         throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_CNO_IN_USE, name + ".close: in use by " + evds);
+            ReturnSubtype.INVALID_STATE_CNO_IN_USE,
+            name + ".close: in use by " + evds + "; close them, or give them another CNO or null");
       }
       closed = true;
     }

@@ -252,8 +252,7 @@ final class EvdRoom {
    */
   synchronized boolean close(final boolean abrupt) {
     if (!abrupt && !users.isEmpty()) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_EVD_IN_USE, evd.name() + ".close: in use by " + users);
+      throw Misuse.inUse(ReturnSubtype.INVALID_STATE_EVD_IN_USE, evd.name(), users);
     }
     final boolean first = !closing;
     closing = true;

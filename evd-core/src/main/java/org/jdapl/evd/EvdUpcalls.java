@@ -17,7 +17,7 @@ final class EvdUpcalls {
   private static final int LOOKS = 40;
 
   /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
-  private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
+  private static final long DISABLED_WITH_WORK = EvdState.DISABLED | EvdState.WORK;
 
   /** What upcalls are made to under a policy. One of the two is null. */
   private record Target(long policy, EventHandler events, NotifyHandler ready) {
@@ -323,7 +323,7 @@ final class EvdUpcalls {
   }
 
   void disable() {
-    setPolicy(null, DISABLED, "disable");
+    setPolicy(null, DISABLED_WITH_WORK, "disable");
     evd.afterDisable();
   }
 
@@ -333,7 +333,7 @@ final class EvdUpcalls {
     // From here on nobody enables, so that it ends; an upcall may take back what itself asked for.
     final int counted = Dispatcher.isInUpcallOf(evd) ? 0 : 1;
     synchronized (state) {
-      setPolicy(null, DISABLED, "disable");
+      setPolicy(null, DISABLED_WITH_WORK, "disable");
       teardowns += counted;
     }
     evd.afterDisable();

@@ -95,6 +95,6 @@ abstract class EventBase implements Event {
   public final String toString() {
     return live
         ? evd.name() + " #" + sequence + " " + stream + " from " + source.name() + ": " + detail()
-        : stream + ": " + detail();
+        : stream + " that is not handed out now (keep what copy() returns): " + detail();
   }
 }

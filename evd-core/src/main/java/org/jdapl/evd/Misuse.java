@@ -1,6 +1,7 @@
 package org.jdapl.evd;
 
 import java.time.Duration;
+import java.util.Collection;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
@@ -40,6 +41,18 @@ final class Misuse {
               + ".await: this thread is inside a handler, where nothing waits; let it return, or"
               + " dequeue");
     }
+  }
+
+  /** A close is refused: others use the object, or their own closes are not complete. */
+  static DatException inUse(
+      final ReturnSubtype subtype, final String object, final Collection<?> users) {
+    return state(
+        subtype,
+        object
+            + ".close: in use by "
+            + users
+            + "; close them first. The close of one that is CLOSED is not complete: what it had"
+            + " posted is still to be handed out or reported; wait for its closeAsync");
   }
 
   static DatException state(final ReturnSubtype subtype, final String message) {

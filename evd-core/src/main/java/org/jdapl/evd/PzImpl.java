@@ -230,8 +230,7 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
   public void close() {
     synchronized (this) {
       if (!users.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_PZ_IN_USE, name + ".close: in use by " + users);
+        throw Misuse.inUse(ReturnSubtype.INVALID_STATE_PZ_IN_USE, name, users);
       }
       if (closed) {
         return;

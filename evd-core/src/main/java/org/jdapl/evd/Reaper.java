@@ -27,9 +27,6 @@ final class Reaper implements Runnable {
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
 
-  /** How long a task may take before it counts as stuck. */
-  private static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
   private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
 
   private static final class Timer implements Comparable<Timer> {
@@ -59,7 +56,8 @@ final class Reaper implements Runnable {
   private final class Caller implements Runnable {
 
     private volatile Thread busy;
-    private volatile long beganNanos;
+    private volatile long begun; // calls so far; written before it is busy
+    private long found; // the call of the last look, or 0; of the timers
 
     @Override
     public void run() {
@@ -77,7 +75,8 @@ final class Reaper implements Runnable {
     }
 
     private void call(final Runnable task) {
-      beganNanos = clock.nanoTime();
+      final long before = begun;
+      begun = before + 1;
       busy = Thread.currentThread();
       try {
         Reaper.this.run(task);
@@ -98,10 +97,15 @@ final class Reaper implements Runnable {
       waiting.set(null);
     }
 
-    /** Where it is stuck, or null. */
+    /**
+     * Where it is stuck: in the call in which the last look found it, too. A time instead would
+     * blame the call for a pause of the whole process.
+     */
     Throwable isStuckAt() {
       final Thread thread = busy;
-      if (thread == null || clock.nanoTime() - beganNanos < STUCK_NANOS) {
+      final long last = found;
+      found = thread == null ? 0 : begun;
+      if (found == 0 || found != last) {
         return null;
       }
       final Throwable where = new Throwable(this + " is here");
@@ -175,14 +179,14 @@ final class Reaper implements Runnable {
     wake(waiting);
   }
 
-  /** If a task is stuck, has others done by another thread. By a timer. */
+  /** If a task is stuck, has others done by another thread. By a timer, now and then. */
   void watch() {
     final Throwable where = caller.isStuckAt();
     if (where != null) {
       LOGGER.warn(
-          "{}: a call of the provider has not returned for more than {} ms; others go on without it",
+          "{}: a call of the provider has not returned, two looks in a row, or its thread gets no"
+              + " processor; others go on without it",
           name,
-          TimeUnit.NANOSECONDS.toMillis(STUCK_NANOS),
           where);
       startCaller();
     }

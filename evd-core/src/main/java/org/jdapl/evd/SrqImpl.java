@@ -589,9 +589,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private void close(final boolean abruptly) {
     synchronized (this) {
       if (!abruptly && !users.isEmpty()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
-            name + ".close: in use by " + users + "; close them first");
+        throw Misuse.inUse(ReturnSubtype.INVALID_STATE_SRQ_IN_USE, name, users);
       }
       if (closed) {
         return;

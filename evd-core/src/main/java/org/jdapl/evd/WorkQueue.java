@@ -67,7 +67,7 @@ class WorkQueue extends PostGuard {
   private final RmrImpl[] rmrs;
 
   private volatile long posted;
-  private int unsignaled;
+  private int sinceSignal; // posts that make no completion if they succeed
   private int markersPosted;
   private volatile boolean sealed;
 
@@ -177,7 +177,7 @@ class WorkQueue extends PostGuard {
       }
     }
     if (errno == 0) {
-      unsignaled = signaled ? 0 : unsignaled + 1;
+      sinceSignal = signaled ? 0 : sinceSignal + 1;
     }
     return errno;
   }
@@ -233,7 +233,7 @@ class WorkQueue extends PostGuard {
       }
     }
     if (errno == 0) {
-      unsignaled = signaled ? 0 : unsignaled + 1;
+      sinceSignal = signaled ? 0 : sinceSignal + 1;
     }
     return errno;
   }
@@ -260,7 +260,7 @@ class WorkQueue extends PostGuard {
 
   /** Slots are free again by completions only, so now and then there must be one. */
   private boolean isToBeSignaled(final boolean suppress) {
-    return !suppress || unsignaled + 1 >= signalInterval;
+    return !suppress || sinceSignal + 1 >= signalInterval;
   }
 
   private int fill(

@@ -106,6 +106,9 @@ class DestructionScenarioTest {
                     DatException.class,
                     e -> {
                       assertThat(e.subtype()).isEqualTo(ReturnSubtype.INVALID_STATE_EVD_IN_USE);
+                      assertThat(e)
+                          .hasMessageContaining("in use by [" + bed.endpoint + "]")
+                          .hasMessageContaining("wait for its closeAsync");
                       refusals.add(verb);
                     });
           }

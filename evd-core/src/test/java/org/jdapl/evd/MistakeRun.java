@@ -68,6 +68,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.SimultaneousDisconnectTest",
           "org.jdapl.evd.StuckHandlerTest",
           "org.jdapl.evd.StuckVerbTest",
+          "org.jdapl.evd.ReaperTest",
           "org.jdapl.evd.BoundsTest",
           "org.jdapl.evd.TwoSidesTest",
           "org.jdapl.evd.LmrTest",
