@@ -578,6 +578,7 @@ struct fake_qp {
   struct ibv_qp qp;
   struct ring sends, recvs;
   uint32_t peer;
+  int answers_no_read; /* it was told that it answers none */
   struct ibv_qp_attr attr; /* what it was last told of each */
 };
 
@@ -797,9 +798,11 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
   uint8_t *memory = NULL;
   if (!status && access && length) {
     const int atomic = access == IBV_ACCESS_REMOTE_ATOMIC;
+    const int invalid = (atomic && (wr->wr.atomic.remote_addr & 7)) ||
+                        (peer->answers_no_read && *opcode != IBV_WC_RDMA_WRITE);
     memory = remote(&peer->qp, atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey,
                     atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr, length, access);
-    if (memory && atomic && (wr->wr.atomic.remote_addr & 7)) {
+    if (memory && invalid) {
       async_add(IBV_EVENT_QP_REQ_ERR, peer, 0);
       to_error(peer);
       status = IBV_WC_REM_INV_REQ_ERR;
@@ -946,7 +949,10 @@ EXPORT int ibv_modify_qp(struct ibv_qp *of, struct ibv_qp_attr *attr, int mask) 
   if (mask & IBV_QP_RNR_RETRY) qp->attr.rnr_retry = attr->rnr_retry;
   if (mask & IBV_QP_MIN_RNR_TIMER) qp->attr.min_rnr_timer = attr->min_rnr_timer;
   if (mask & IBV_QP_MAX_QP_RD_ATOMIC) qp->attr.max_rd_atomic = attr->max_rd_atomic;
-  if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+  if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) {
+    qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+    qp->answers_no_read = !attr->max_dest_rd_atomic;
+  }
   run_all();
   return 0;
 }

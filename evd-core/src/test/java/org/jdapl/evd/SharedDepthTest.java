@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 @Tag("explorer")
 class SharedDepthTest {
 
-  private static final long SEEDS = Long.getLong("jdapl.seeds", 500);
+  private static final long SEEDS = Long.getLong("jdapl.seeds", 20_000);
   private static final int STEPS = 30;
   private static final int MOST = 24;
   private static final Duration BOUND = Duration.ofSeconds(60);

@@ -144,7 +144,7 @@ class ErrorTest {
       value = WrOpcode.class,
       names = {"RDMA_READ", "ATOMIC_CMP_AND_SWP", "ATOMIC_FETCH_AND_ADD"})
   void shouldRefuseAReadWhenNoneWereNegotiated(final WrOpcode opcode) {
-    a.connect(b, Side.PARAMETERS, new CmParameters(null, 0, 4, 7, 7));
+    a.connect(b, Side.parameters("", 7, 1), new CmParameters(null, 0, 4, 7, 7));
     b.post(b.remote(opcode, 1, 0, 8, a, 0));
     assertThat(b.nextSend().status()).as("of the other side").isEqualTo(WcStatus.SUCCESS);
     a.postSend(2, 0, 8);
