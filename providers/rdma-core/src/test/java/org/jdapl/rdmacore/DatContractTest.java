@@ -14,6 +14,7 @@ import org.jdapl.tck.RmrContract;
 import org.jdapl.tck.SharedReceiveContract;
 import org.jdapl.tck.TeardownContract;
 import org.jdapl.tck.TeardownThreadsContract;
+import org.jdapl.tck.TransferContract;
 import org.jdapl.tck.UpcallContract;
 import org.jdapl.tck.UpcallThreadsContract;
 import org.jdapl.tck.WaitContract;
@@ -60,6 +61,14 @@ class DatContractTest {
 
   @Nested
   class Posts extends PostContract {
+    @Override
+    protected Bench bench() {
+      return new RdmaBench();
+    }
+  }
+
+  @Nested
+  class Transfers extends TransferContract {
     @Override
     protected Bench bench() {
       return new RdmaBench();
