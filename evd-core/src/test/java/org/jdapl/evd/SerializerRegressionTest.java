@@ -422,7 +422,6 @@ class SerializerRegressionTest {
   @Test
   void required_W06_whatAnUpcallHoldsBackForOneThatATeardownRefusesIsTheCnos() {
     final Cno cno = bed.ia.createCno();
-    evd.cno(cno);
     final EventHandler[] handler = new EventHandler[1];
     handler[0] =
         InterceptedBed.on(
@@ -432,6 +431,7 @@ class SerializerRegressionTest {
               evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
             });
     evd.upcall(handler[0]);
+    evd.cno(cno); // under a policy it is told of nothing
     post(3);
     bed.settle();
 
