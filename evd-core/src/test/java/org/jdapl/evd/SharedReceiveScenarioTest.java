@@ -575,7 +575,8 @@ class SharedReceiveScenarioTest {
 
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
-    final InterceptedBed bed = new InterceptedBed();
+    final ScriptedBed bed =
+        new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 1);
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(
