@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongToIntFunction;
 import org.jdapl.dat.Bounds;
@@ -54,6 +55,9 @@ final class Connection implements CmHandler {
 
   /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
+  /** Of several turns: a shared receive queue shows many flushes. */
+  private final AtomicBoolean flushTimed = new AtomicBoolean();
 
   /** The service point it is reserved for, and the request that came there and waits. */
   private RspImpl reservedFor;
@@ -518,7 +522,7 @@ final class Connection implements CmHandler {
    * over iWARP it may never come.
    */
   void onFlushed() {
-    if (isUp()) {
+    if (isUp() && !flushTimed.getAndSet(true)) {
       schedule(
           bounds().order(),
           () -> {

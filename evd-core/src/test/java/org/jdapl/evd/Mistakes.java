@@ -1421,6 +1421,12 @@ final class Mistakes {
   private static Stream<Mistake> sharedReceives() {
     return Stream.of(
         Mistake.of(
+            "C05",
+            "each flush of a shared receive sets a timer",
+            "Connection.java",
+            "isUp() && !flushTimed.getAndSet(true)",
+            "isUp() && !flushTimed.getAndSet(false)"),
+        Mistake.of(
             "T04",
             "a receive that is in a report is not free again",
             "Merger.java",
