@@ -42,7 +42,6 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -330,21 +329,30 @@ class StuckVerbTest {
     final CompletableFuture<Outcome> post =
         CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
-    final Thread closes = new Thread(() -> catchThrowable(used::close), "closes a region");
-    closes.start();
-    while (closes.getState() != Thread.State.TIMED_WAITING) { // for the post
-      Thread.onSpinWait();
+    ThreadInfo waiting = null;
+    while (waiting == null) {
+      final Thread closes = factory.newThread(() -> catchThrowable(used::close));
+      closes.start();
+      waiting = whenItWaits(closes);
     }
 
-    assertThat(THREADS.getThreadInfo(new long[] {closes.getId()}, true, false)[0])
-        .extracting(ThreadInfo::getLockedMonitors, InstanceOfAssertFactories.array(Object[].class))
-        .isEmpty();
+    assertThat(waiting.getLockedMonitors()).isEmpty();
     assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
     pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()).buffer();
 
     go.countDown();
-    closes.join();
     assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
+  /** A thread that waits for the post; null if it did so for long enough. */
+  private static ThreadInfo whenItWaits(final Thread thread) {
+    while (thread.isAlive()) {
+      final ThreadInfo now = THREADS.getThreadInfo(new long[] {thread.getId()}, true, false)[0];
+      if (now != null && now.getThreadState() == Thread.State.TIMED_WAITING) {
+        return now;
+      }
+    }
+    return null;
   }
 
   /** Whether the post uses it nobody can say before it returns. */
