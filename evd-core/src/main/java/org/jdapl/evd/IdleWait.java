@@ -193,7 +193,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   }
 
   /**
-   * Ends the sleep, if there is one; a channel that fails to lets it end by itself. From any thread.
+   * Ends the sleep, if there is one; a channel that fails to lets it end by itself. From any
+   * thread.
    *
    * @return whether it ends.
    */

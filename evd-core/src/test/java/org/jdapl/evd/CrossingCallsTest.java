@@ -150,7 +150,9 @@ class CrossingCallsTest {
     assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
   }
 
-  /** That a post returns is told to nobody, so a turn looks now and then; however many there are. */
+  /**
+   * That a post returns is told to nobody, so a turn looks now and then; however many there are.
+   */
   @Test
   void required_T10_aCloseHasOneTimerForAPostThatDoesNotReturn() throws Exception {
     final CountDownLatch inside = new CountDownLatch(1);

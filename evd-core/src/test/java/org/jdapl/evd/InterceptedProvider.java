@@ -415,7 +415,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
   }
 
   private final class Window implements MemoryWindow {
-    private volatile int key;
+    private final AtomicInteger key = new AtomicInteger();
     private volatile boolean closed;
 
     @Override
@@ -424,7 +424,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
       if (closed) {
         throw new VerbsException("rkey", name(), VerbsException.EINVAL, "it was freed");
       }
-      return key;
+      return key.get();
     }
 
     @Override
@@ -603,7 +603,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
     @Override
     public int postBind(final BindRequest request) {
       call("bind_mw");
-      ((Window) request.window).key++;
+      ((Window) request.window).key.incrementAndGet();
       return post(request.wrId);
     }
 

@@ -403,9 +403,7 @@ final class Mistakes {
             "W06",
             "what is held back for an upcall that a teardown refuses is told to nobody",
             "EvdUpcalls.java",
-            "      if (!isSet) {\n"
-                + "        evd.letGo();\n"
-                + "      }\n",
+            "      if (!isSet) {\n        evd.letGo();\n      }\n",
             ""),
         Mistake.of(
             "W06",
@@ -805,18 +803,14 @@ final class Mistakes {
             "U09",
             "who saw quiet before ends a teardown while an upcall runs",
             "EvdImpl.java",
-            "    if (EvdState.isQuiet(state.get())) {\n"
-                + "      action.run();",
-            "    if (action != null) {\n"
-                + "      action.run();"),
+            "    if (EvdState.isQuiet(state.get())) {\n      action.run();",
+            "    if (action != null) {\n      action.run();"),
         Mistake.of(
             "U09",
             "a teardown that an old look found is forgotten",
             "EvdImpl.java",
-            "      quietWaiters.add(action);\n"
-                + "    }\n",
-            "      action.hashCode();\n"
-                + "    }\n"),
+            "      quietWaiters.add(action);\n    }\n",
+            "      action.hashCode();\n    }\n"),
         Mistake.of(
             "U13",
             "a policy is published under its lock",
@@ -903,26 +897,20 @@ final class Mistakes {
             "T11",
             "the close of a region waits for a post that does not return",
             "WorkQueue.java",
-            "    if (!lockUnlessStuck()) {\n"
-                + "      return true;\n"
-                + "    }\n",
+            "    if (!lockUnlessStuck()) {\n      return true;\n    }\n",
             "    lock();\n"),
         Mistake.of(
             "T11",
             "a region is deregistered under a post that does not return",
             "WorkQueue.java",
-            "    if (!lockUnlessStuck()) {\n"
-                + "      return true;",
-            "    if (!lockUnlessStuck()) {\n"
-                + "      return false;"),
+            "    if (!lockUnlessStuck()) {\n      return true;",
+            "    if (!lockUnlessStuck()) {\n      return false;"),
         Mistake.of(
             "T11",
             "a region is deregistered under a shared receive whose post does not return",
             "SrqImpl.java",
-            "    if (!guard.lockUnlessStuck()) {\n"
-                + "      return true;",
-            "    if (!guard.lockUnlessStuck()) {\n"
-                + "      return false;"),
+            "    if (!guard.lockUnlessStuck()) {\n      return true;",
+            "    if (!guard.lockUnlessStuck()) {\n      return false;"),
         Mistake.of(
             "T10",
             "each turn sets a timer for a post that does not return",
@@ -1372,10 +1360,8 @@ final class Mistakes {
             "T11",
             "a window that could not be closed is none of its zone's",
             "RmrImpl.java",
-            "    window.close();\n"
-                + "    pz.removeUser(this);",
-            "    pz.removeUser(this);\n"
-                + "    window.close();"),
+            "    window.close();\n    pz.removeUser(this);",
+            "    pz.removeUser(this);\n    window.close();"),
         Mistake.of(
             "T11",
             "a bind that was given up is over when a later one is done",
@@ -1386,17 +1372,13 @@ final class Mistakes {
             "T02",
             "a bind fails whose window is closed before its post returns",
             "RmrImpl.java",
-            "      if (isClosed()) {\n"
-                + "        return;",
-            "      if (window == null) {\n"
-                + "        return;"),
+            "      if (isClosed()) {\n        return;",
+            "      if (window == null) {\n        return;"),
         Mistake.of(
             "R02",
             "a window that is closed before its bind returned stays listed",
             "RmrImpl.java",
-            "      if (isClosed()) {\n"
-                + "        removeFromList();\n"
-                + "      }\n",
+            "      if (isClosed()) {\n        removeFromList();\n      }\n",
             ""),
         Mistake.of(
             "D01",
@@ -1750,10 +1732,8 @@ final class Mistakes {
             "P04",
             "a dispatcher that could not be woken counts as awake",
             "IdleWait.java",
-            "      onFault(e);\n"
-                + "      return false;",
-            "      onFault(e);\n"
-                + "      return true;"),
+            "      onFault(e);\n      return false;",
+            "      onFault(e);\n      return true;"),
         Mistake.of(
             "R01",
             "an empty queue is an exception",

@@ -594,8 +594,7 @@ class SharedReceiveScenarioTest {
 
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
-    final ScriptedBed bed =
-        new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 1);
+    final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 1);
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(
