@@ -331,7 +331,11 @@ class StuckVerbTest {
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
     ThreadInfo waiting = null;
     while (waiting == null) {
-      final Thread closes = factory.newThread(() -> catchThrowable(used::close));
+      final Thread closes =
+          factory.newThread(
+              () -> {
+                final var unused = catchThrowable(used::close);
+              });
       closes.start();
       waiting = whenItWaits(closes);
     }
