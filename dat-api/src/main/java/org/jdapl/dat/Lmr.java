@@ -53,9 +53,9 @@ public interface Lmr extends DatObject {
    * Ends the registration (dat_lmr_free).
    *
    * @throws DatException INVALID_STATE (INVALID_STATE_LMR_IN_USE) while a posted request of an
-   *     endpoint or a shared receive queue uses it, or a remote memory region is bound to it, or
-   *     may be, because its bind failed or was flushed; close that, or unbind it, or wait for the
-   *     completion, then close again.
+   *     endpoint or a shared receive queue uses it, or may, because a post there does not return;
+   *     or a remote memory region is bound to it, or may be, because its bind failed or was
+   *     flushed; close that, or unbind it, or wait for the completion, then close again.
    */
   @Override
   void close();

@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongToIntFunction;
 import org.jdapl.dat.Bounds;
@@ -52,6 +53,9 @@ final class Connection implements CmHandler {
 
   /** How many calls of the provider, or events, are in progress; negative when calls have ended. */
   private final AtomicInteger inProgress = new AtomicInteger();
+
+  /** Of several turns: a shared receive queue shows many flushes. */
+  private final AtomicBoolean flushTimed = new AtomicBoolean();
 
   /** The service point it is reserved for, and the request that came there and waits. */
   private RspImpl reservedFor;
@@ -513,7 +517,7 @@ final class Connection implements CmHandler {
    * over iWARP it may never come.
    */
   void onFlushed() {
-    if (isUp()) {
+    if (isUp() && !flushTimed.getAndSet(true)) {
       schedule(
           bounds().order(),
           () -> {

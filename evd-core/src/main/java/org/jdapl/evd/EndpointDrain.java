@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint;
@@ -45,6 +46,8 @@ final class EndpointDrain {
   private volatile boolean accounted;
 
   private volatile boolean stopped;
+
+  private final AtomicBoolean goesOnLater = new AtomicBoolean();
 
   /** Of the reaper: a call ends soon, or is stuck. */
   private Duration retry = RETRY;
@@ -151,8 +154,7 @@ final class EndpointDrain {
       evd.merger().sweep(incarnation);
       if (abandoned) {
         if (!giveUp(incarnation.receives(), evd) || !giveUp(incarnation.requests(), evd)) {
-          final Duration delay = late ? LATE_RETRY : RETRY;
-          incarnation.ia().reaper().schedule(delay, () -> evd.control(() -> {}));
+          goOnLater();
         }
       }
     }
@@ -173,6 +175,28 @@ final class EndpointDrain {
       incarnation.ia().reaper().execute(this::account);
     }
     return true;
+  }
+
+  /** A post is in progress, of which nothing tells that it returned: one timer looks again. */
+  private void goOnLater() {
+    if (!goesOnLater.getAndSet(true)) {
+      incarnation
+          .ia()
+          .reaper()
+          .schedule(
+              late ? LATE_RETRY : RETRY,
+              () -> {
+                goesOnLater.set(false); // first: a turn that finds it set is before those
+                goOn();
+              });
+    }
+  }
+
+  /** Each part of the close looks again, in a turn of its EVD. */
+  private void goOn() {
+    for (final EvdImpl evd : incarnation.evds()) {
+      evd.control(() -> {});
+    }
   }
 
   private boolean isDrained(final EvdImpl evd) {
@@ -198,9 +222,7 @@ final class EndpointDrain {
   /** Such an upcall returned: each part of the close may have waited for that. */
   void upcallReturns() {
     if (upcalls.decrementAndGet() == 0 && connection.state() == EndpointState.CLOSED) {
-      for (final EvdImpl evd : incarnation.evds()) {
-        evd.control(() -> {});
-      }
+      goOn();
     }
   }
 

@@ -571,13 +571,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
-      Lmr region;
-      long start;
-      do { // it may be bound to another one in between
-        region = into.lmr();
-        start = into.checkRead(incarnation, region, offset, length, name);
-      } while (start < 0);
-      final Segments list = requests.single(region, start + offset, length);
+      final Segments list = into.checkRead(incarnation, offset, length, name);
       final SendRequest send = requests.sendRequest();
       final long total = requests.use(incarnation.pz(), list, send, Privilege.REMOTE_WRITE, name);
       send.opcode = WrOpcode.RDMA_READ;

@@ -399,15 +399,20 @@ final class EvdImpl extends ObjectBase implements Evd {
   /** Upcalls or a turn ended: does what waits for that. */
   void checkQuiet() {
     while (!quietWaiters.isEmpty() && EvdState.isQuiet(state.get())) {
-      final Runnable action = quietWaiters.poll();
-      if (action == null) {
-        return;
-      }
-      if (EvdState.isQuiet(state.get())) { // the look before may be older than what waits
-        action.run();
-      } else {
-        quietWaiters.add(action);
-      }
+      onQuiet();
+    }
+  }
+
+  /** Does one thing that waits for quiet; the look that led here may be older than that waits. */
+  void onQuiet() {
+    final Runnable action = quietWaiters.poll();
+    if (action == null) {
+      return;
+    }
+    if (EvdState.isQuiet(state.get())) {
+      action.run();
+    } else {
+      quietWaiters.add(action);
     }
   }
 

@@ -34,8 +34,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   private final AtomicLong sleeps = new AtomicLong();
   private final AtomicBoolean reading = new AtomicBoolean();
   private final AtomicLong looks = new AtomicLong();
+  private final AtomicLong faults = new AtomicLong();
   private volatile boolean stopped;
-  private long faults;
   private boolean ended;
 
   /** Of the reaper. */
@@ -173,11 +173,16 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
     try {
       return channel.await(timeoutNanos);
     } catch (final RuntimeException e) {
-      if (Long.bitCount(++faults) == 1) {
-        LOGGER.error("the provider's event channel {} failed, {} times so far", channel, faults, e);
-      }
+      onFault(e);
       LockSupport.parkNanos(this, FAULT_DELAY);
       return 0;
+    }
+  }
+
+  private void onFault(final RuntimeException e) {
+    final long count = faults.incrementAndGet();
+    if (Long.bitCount(count) == 1) {
+      LOGGER.error("the provider's event channel {} failed, {} times so far", channel, count, e);
     }
   }
 
@@ -188,9 +193,10 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   }
 
   /**
-   * Ends the sleep, if there is one. From any thread.
+   * Ends the sleep, if there is one; a channel that fails to lets it end by itself. From any
+   * thread.
    *
-   * @return whether there was.
+   * @return whether it ends.
    */
   boolean wake() {
     final Thread asleep = sleeper.getAndSet(null);
@@ -199,9 +205,14 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
     }
     if (channel == null) {
       LockSupport.unpark(asleep);
-    } else {
-      channel.wakeup();
+      return true;
     }
-    return true;
+    try {
+      channel.wakeup();
+      return true;
+    } catch (final RuntimeException e) { // none of the poster's
+      onFault(e);
+      return false;
+    }
   }
 }

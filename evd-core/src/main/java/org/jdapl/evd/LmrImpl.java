@@ -164,7 +164,9 @@ final class LmrImpl extends ObjectBase implements Lmr {
               + ".close: "
               + (user instanceof RmrImpl
                   ? user + " is bound to it, or a bind was flushed; unbind or close that"
-                  : "an open request of " + user + " uses it"));
+                  : "an open request of "
+                      + user
+                      + " uses it, or a post there does not return; close it again after that"));
     }
     deregister();
   }

@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -13,6 +14,10 @@ class PostGuard {
   private static final int SPINS = 100;
   private static final int YIELDS = 1000;
   private static final long NAP = 50_000;
+
+  /** How long a verb may take before it counts as stuck; a collection may stop its thread. */
+  private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private static final VarHandle HELD;
 
   static {
@@ -27,15 +32,33 @@ class PostGuard {
   private boolean held;
 
   final void lock() {
-    int spins = 0;
-    while (!tryLock()) {
-      if (++spins <= SPINS) {
-        Thread.onSpinWait();
-      } else if (spins <= YIELDS) {
-        Thread.yield();
-      } else {
-        LockSupport.parkNanos(this, NAP); // its verb may not return for long
-      }
+    for (int tries = 0; !tryLock(); tries++) {
+      pause(tries);
+    }
+  }
+
+  /**
+   * Locks, unless the verb of who holds it does not return.
+   *
+   * @return whether it is locked.
+   */
+  final boolean lockUnlessStuck() {
+    final long began = System.nanoTime();
+    boolean locked = tryLock();
+    for (int tries = 0; !locked && System.nanoTime() - began < STUCK_NANOS; tries++) {
+      pause(tries);
+      locked = tryLock();
+    }
+    return locked;
+  }
+
+  private void pause(final int tries) {
+    if (tries < SPINS) {
+      Thread.onSpinWait();
+    } else if (tries < YIELDS) {
+      Thread.yield();
+    } else {
+      LockSupport.parkNanos(this, NAP); // its verb may not return for long
     }
   }
 

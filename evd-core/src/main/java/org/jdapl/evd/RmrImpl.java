@@ -14,6 +14,7 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Rmr;
+import org.jdapl.dat.Segments;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.VerbsException;
 
@@ -270,17 +271,12 @@ final class RmrImpl extends ObjectBase implements Rmr {
   // Reading into it.
 
   /**
-   * Checks that an endpoint may read into a part of the window.
+   * Checks that an endpoint may read into a part of the window. Under the guard of its requests.
    *
-   * @param region to which it was bound a moment ago.
-   * @return where the window starts in that region; below 0 if it is bound to another one now.
+   * @return that part of the region, both as the same bind says.
    */
-  synchronized long checkRead(
-      final Incarnation endpoint,
-      final Lmr region,
-      final long from,
-      final long bytes,
-      final String user) {
+  synchronized Segments checkRead(
+      final Incarnation endpoint, final long from, final long bytes, final String user) {
     checkOpen("use by " + user);
     if (endpoint.pz() != pz || (scope == Scope.EP && asked != null && at != endpoint)) {
       throw new DatException(
@@ -312,7 +308,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
               + " of "
               + name);
     }
-    return asked == region ? offset : -1;
+    return endpoint.requests().single(asked, offset + from, bytes);
   }
 
   // Asking.

@@ -243,9 +243,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     }
   }
 
-  /** Whether an open receive uses a region. From any thread. */
+  /** Whether an open receive uses a region, or one that is stuck may. From any thread. */
   boolean uses(final LmrImpl lmr) {
-    guard.lock();
+    if (!guard.lockUnlessStuck()) {
+      return true;
+    }
     try {
       for (final Slot slot : slots) {
         for (final LmrImpl used : slot.lmrs) {

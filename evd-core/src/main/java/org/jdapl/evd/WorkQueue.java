@@ -348,9 +348,11 @@ class WorkQueue extends PostGuard {
     sealed = true;
   }
 
-  /** Whether an open request uses a region. From any thread. */
+  /** Whether an open request uses a region, or one that is stuck may. From any thread. */
   boolean uses(final LmrImpl lmr) {
-    lock();
+    if (!lockUnlessStuck()) {
+      return true;
+    }
     try {
       for (long position = Math.min(completed, abandonedFrom); position < posted; position++) {
         final int first = ((int) position & mask) * iov;

@@ -150,6 +150,50 @@ class CrossingCallsTest {
     assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
   }
 
+  /**
+   * That a post returns is told to nobody, so a turn looks now and then; however many there are.
+   */
+  @Test
+  void required_T10_aCloseHasOneTimerForAPostThatDoesNotReturn() throws Exception {
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch over = new CountDownLatch(1);
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("post_recv")) {
+            inside.countDown();
+            awaitUninterruptibly(over);
+          } else if (verb.equals("modify_qp")) {
+            throw InterceptedProvider.refused(verb); // so it is given up at once
+          }
+        };
+    bed.evd.upcall(InterceptedBed.on(event -> {}));
+    final Thread post = start(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 7));
+    inside.await();
+    final CompletableFuture<DrainReport> close =
+        bed.endpoint.closeAsync(Duration.ofSeconds(60)).toCompletableFuture();
+    bed.settle();
+    for (int i = 0; i < 100; i++) {
+      assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
+      bed.pass(Duration.ofNanos(1_000));
+    }
+
+    final long before = turns();
+    for (int i = 0; i < 100; i++) {
+      bed.pass(Duration.ofNanos(10_000));
+    }
+    assertThat(turns() - before).as("turns in a millisecond").isBetween(1L, 2L);
+    assertThat(close).isNotDone();
+    over.countDown();
+    post.join();
+    bed.pass(Duration.ofMillis(1));
+    assertThat(close).isCompleted();
+    assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
+  }
+
+  private long turns() {
+    return bed.ia.statistics().dispatchers().get(0).turns();
+  }
+
   private static void awaitUninterruptibly(final CountDownLatch latch) {
     try {
       latch.await();

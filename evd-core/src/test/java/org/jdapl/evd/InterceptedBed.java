@@ -44,6 +44,7 @@ final class InterceptedBed extends HandBed {
         ia.createEvd(
             64,
             EventStream.DTO,
+            EventStream.RMR_BIND,
             EventStream.CONNECTION,
             EventStream.CONNECTION_REQUEST,
             EventStream.SOFTWARE);

@@ -19,6 +19,7 @@ import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
@@ -35,11 +36,14 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MemoryWindow;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WcOpcode;
@@ -224,6 +228,10 @@ final class InterceptedProvider implements VerbsProvider, Device {
         .maxCq(SIZE)
         .maxCqe(maxCqe)
         .maxMr(SIZE)
+        .maxMw(SIZE)
+        .maxSrq(SIZE)
+        .maxSrqWr(SIZE)
+        .maxSrqSge(1)
         .maxPd(SIZE)
         .maxMessageBytes(1 << 30)
         .maxReadsIn(1)
@@ -255,6 +263,19 @@ final class InterceptedProvider implements VerbsProvider, Device {
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
     create("reg_mr");
     return new Region(buffer.capacity());
+  }
+
+  @Override
+  public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+    create("alloc_mw");
+    return new Window();
+  }
+
+  @Override
+  public SharedReceiveQueue createSrq(
+      final ProtectionDomain pd, final int maxWr, final int maxSge) {
+    create("create_srq");
+    return new Srq();
   }
 
   @Override
@@ -390,6 +411,40 @@ final class InterceptedProvider implements VerbsProvider, Device {
     @Override
     public void close() {
       destroy("dereg_mr");
+    }
+  }
+
+  private final class Window implements MemoryWindow {
+    private final AtomicInteger key = new AtomicInteger();
+    private volatile boolean closed;
+
+    @Override
+    public int rkey() {
+      call("rkey");
+      if (closed) {
+        throw new VerbsException("rkey", name(), VerbsException.EINVAL, "it was freed");
+      }
+      return key.get();
+    }
+
+    @Override
+    public void close() {
+      destroy("dealloc_mw");
+      closed = true;
+    }
+  }
+
+  /** Nobody takes its receives. */
+  private final class Srq implements SharedReceiveQueue {
+    @Override
+    public int postRecv(final RecvRequest request) {
+      call("post_srq_recv");
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      destroy("destroy_srq");
     }
   }
 
@@ -542,13 +597,24 @@ final class InterceptedProvider implements VerbsProvider, Device {
     @Override
     public int postSend(final SendRequest request) {
       call("post_send");
+      return post(request.wrId);
+    }
+
+    @Override
+    public int postBind(final BindRequest request) {
+      call("bind_mw");
+      ((Window) request.window).key.incrementAndGet();
+      return post(request.wrId);
+    }
+
+    private int post(final long wrId) {
       lock.lock();
       try {
         if (holdsSends && !error) {
-          sends.add(request.wrId);
-          return 0;
+          sends.add(wrId);
+        } else {
+          sendCq.add(wrId, error ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS);
         }
-        sendCq.add(request.wrId, error ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS);
         return 0;
       } finally {
         lock.unlock();

@@ -394,6 +394,18 @@ final class Mistakes {
             "    triggeredBy = null;\n    if (own.evd == null) {",
             "    if (own.evd == null) {"),
         Mistake.of(
+            "W05",
+            "an EVD that left its CNO triggers it",
+            "CnoImpl.java",
+            "      if (!evds.contains(by)) {",
+            "      if (by == null) {"),
+        Mistake.of(
+            "W06",
+            "what is held back for an upcall that a teardown refuses is told to nobody",
+            "EvdUpcalls.java",
+            "      if (!isSet) {\n        evd.letGo();\n      }\n",
+            ""),
+        Mistake.of(
             "W06",
             "upcalls and the CNO are told both",
             "EvdState.java",
@@ -791,6 +803,18 @@ final class Mistakes {
                 + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0"
                 + " : WorkQueue.REQUEST_QUEUE));"),
         Mistake.of(
+            "U09",
+            "who saw quiet before ends a teardown while an upcall runs",
+            "EvdImpl.java",
+            "    if (EvdState.isQuiet(state.get())) {\n      action.run();",
+            "    if (action != null) {\n      action.run();"),
+        Mistake.of(
+            "U09",
+            "a teardown that an old look found is forgotten",
+            "EvdImpl.java",
+            "      quietWaiters.add(action);\n    }\n",
+            "      action.hashCode();\n    }\n"),
+        Mistake.of(
             "U13",
             "a policy is published under its lock",
             "EvdUpcalls.java",
@@ -866,6 +890,42 @@ final class Mistakes {
             "LmrImpl.java",
             "    pz.checkStopped(name + \".close\");\n",
             ""),
+        Mistake.of(
+            "T10",
+            "a region is left registered by a close that met an abrupt one",
+            "LmrImpl.java",
+            "        abrupt = closing;",
+            "        abrupt = false;"),
+        Mistake.of(
+            "T11",
+            "the close of a region waits for a post that does not return",
+            "WorkQueue.java",
+            "    if (!lockUnlessStuck()) {\n      return true;\n    }\n",
+            "    lock();\n"),
+        Mistake.of(
+            "T11",
+            "a region is deregistered under a post that does not return",
+            "WorkQueue.java",
+            "    if (!lockUnlessStuck()) {\n      return true;",
+            "    if (!lockUnlessStuck()) {\n      return false;"),
+        Mistake.of(
+            "T11",
+            "a region is deregistered under a shared receive whose post does not return",
+            "SrqImpl.java",
+            "    if (!guard.lockUnlessStuck()) {\n      return true;",
+            "    if (!guard.lockUnlessStuck()) {\n      return false;"),
+        Mistake.of(
+            "T10",
+            "each turn sets a timer for a post that does not return",
+            "EndpointDrain.java",
+            "goesOnLater.getAndSet(true)",
+            "goesOnLater.getAndSet(false)"),
+        Mistake.of(
+            "T10",
+            "a close looks once for a post that does not return",
+            "EndpointDrain.java",
+            "goesOnLater.set(false);",
+            "goesOnLater.set(true);"),
         Mistake.of(
             "T10",
             "a zone is locked while a post is waited for",
@@ -1171,8 +1231,8 @@ final class Mistakes {
             "D04",
             "threads post at once",
             "PostGuard.java",
-            "    while (!tryLock()) {",
-            "    while (!tryLock() && spins < 0) {"),
+            "    for (int tries = 0; !tryLock(); tries++) {",
+            "    for (int tries = 0; !tryLock() && tries < 0; tries++) {"),
         Mistake.of(
             "D05",
             "no request is signaled if all are suppressed",
@@ -1321,6 +1381,46 @@ final class Mistakes {
             "if (region != null && !regions.contains(region)) {",
             "if (region == null && !regions.contains(region)) {"),
         Mistake.of(
+            "T11",
+            "a window that could not be closed is bound to nothing",
+            "RmrImpl.java",
+            "    return held == region || perhaps.contains(region) || givenUp.contains(region);",
+            "    return !closed && mayHaveIt(region);\n"
+                + "  }\n"
+                + "\n"
+                + "  private boolean mayHaveIt(final LmrImpl region) {\n"
+                + "    return held == region || perhaps.contains(region) || givenUp.contains(region);"),
+        Mistake.of(
+            "T11",
+            "a window that could not be closed is none of its zone's",
+            "RmrImpl.java",
+            "    window.close();\n    pz.removeUser(this);",
+            "    pz.removeUser(this);\n    window.close();"),
+        Mistake.of(
+            "T11",
+            "a bind that was given up is over when a later one is done",
+            "RmrImpl.java",
+            "    mayHave(givenUp, region);\n",
+            ""),
+        Mistake.of(
+            "T02",
+            "a bind fails whose window is closed before its post returns",
+            "RmrImpl.java",
+            "      if (isClosed()) {\n        return;",
+            "      if (window == null) {\n        return;"),
+        Mistake.of(
+            "R02",
+            "a window that is closed before its bind returned stays listed",
+            "RmrImpl.java",
+            "      if (isClosed()) {\n        removeFromList();\n      }\n",
+            ""),
+        Mistake.of(
+            "D01",
+            "a read takes the region of one bind and the offset of another",
+            "RmrImpl.java",
+            "  synchronized Segments checkRead(",
+            "  Segments checkRead("),
+        Mistake.of(
             "E05",
             "a bind does not count as a request",
             "EndpointImpl.java",
@@ -1336,6 +1436,12 @@ final class Mistakes {
 
   private static Stream<Mistake> sharedReceives() {
     return Stream.of(
+        Mistake.of(
+            "C05",
+            "each flush of a shared receive sets a timer",
+            "Connection.java",
+            "isUp() && !flushTimed.getAndSet(true)",
+            "isUp() && !flushTimed.getAndSet(false)"),
         Mistake.of(
             "T04",
             "a receive that is in a report is not free again",
@@ -1650,6 +1756,18 @@ final class Mistakes {
 
   private static Stream<Mistake> errors() {
     return Stream.of(
+        Mistake.of(
+            "P04",
+            "a channel that fails to wake its reader fails the poster",
+            "IdleWait.java",
+            "    } catch (final RuntimeException e) { // none of the poster's",
+            "    } catch (final ArithmeticException e) { // none of the poster's"),
+        Mistake.of(
+            "P04",
+            "a dispatcher that could not be woken counts as awake",
+            "IdleWait.java",
+            "      onFault(e);\n      return false;",
+            "      onFault(e);\n      return true;"),
         Mistake.of(
             "R01",
             "an empty queue is an exception",

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
@@ -387,5 +388,55 @@ class SerializerRegressionTest {
 
     region.close();
     assertThatThrownBy(region::address).isInstanceOf(DatException.class);
+  }
+
+  /** A turn that ends looks, and upcalls are enabled again before it acts on that. */
+  @Test
+  void required_U09_aTeardownIsNotDoneByWhoSawQuietBeforeTheUpcallThatRuns() {
+    final List<CompletableFuture<Void>> teardowns = new ArrayList<>();
+    evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              teardowns.add(evd.teardownAsync().toCompletableFuture());
+              evd.onQuiet();
+              assertThat(teardowns.get(0)).as("while the upcall runs").isNotDone();
+            }));
+    post(1);
+    bed.settle();
+
+    assertThat(teardowns).hasSize(1);
+    assertThat(teardowns.get(0)).isCompleted();
+  }
+
+  @Test
+  void required_W05_anEvdThatLeftItsCnoBeforeItToldOfAnEventTriggersNothing() {
+    final CnoImpl cno = (CnoImpl) bed.ia.createCno();
+    evd.cno(cno);
+    evd.cno(null);
+    cno.trigger(evd); // it read its CNO before
+
+    assertThat(cno.await(by -> count++, Duration.ZERO)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
+    assertThat(count).as("EVDs it was told of").isZero();
+  }
+
+  @Test
+  void required_W06_whatAnUpcallHoldsBackForOneThatATeardownRefusesIsTheCnos() {
+    final Cno cno = bed.ia.createCno();
+    final EventHandler[] handler = new EventHandler[1];
+    handler[0] =
+        InterceptedBed.on(
+            event -> {
+              count++;
+              CompletableFuture.runAsync(evd::teardownAsync).join();
+              evd.upcall(handler[0], Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+            });
+    evd.upcall(handler[0]);
+    evd.cno(cno); // under a policy it is told of nothing
+    post(3);
+    bed.settle();
+
+    assertThat(count).as("upcalls").isOne();
+    assertThat(cno.await(by -> {}, Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    assertThat(evd.drain(bed.recording(), 9)).isEqualTo(2);
   }
 }

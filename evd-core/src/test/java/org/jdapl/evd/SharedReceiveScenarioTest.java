@@ -564,6 +564,25 @@ class SharedReceiveScenarioTest {
 
   // Faults.
 
+  /** Each of its receives is flushed, and none says that the others were. */
+  @Test
+  void required_C05_flushesOfSharedReceivesSetOneTimer() {
+    final Bed bed = bed(LastWqe.NEVER).enabled();
+    final CompletableFuture<DrainReport> closed =
+        ((EndpointImpl) bed.endpoint).now().drain().closed();
+    final int before = closed.getNumberOfDependents();
+
+    for (int i = 0; i < DEPTH; i++) {
+      bed.qp().recvCq().add(Wc.flushed(bed.qp().takeShared().wrId(), bed.qp().number()));
+    }
+    bed.settle();
+
+    assertThat(bed.seen).hasSize(DEPTH);
+    assertThat(closed.getNumberOfDependents() - before).as("timers").isOne();
+    bed.pass(LONG);
+    assertThat(bed.seen).endsWith(ConnectionEvent.Kind.BROKEN);
+  }
+
   @Test
   void shouldReportThatASharedQueueBroke() {
     final Bed bed = bed(LastWqe.NEVER);
@@ -575,7 +594,7 @@ class SharedReceiveScenarioTest {
 
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
-    final InterceptedBed bed = new InterceptedBed();
+    final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 1);
 
     assertThatThrownBy(() -> bed.ia.createSrq(bed.pz, 1, 1))
         .isInstanceOfSatisfying(

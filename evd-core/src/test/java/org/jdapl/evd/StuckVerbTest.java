@@ -4,9 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -34,6 +39,7 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
@@ -49,6 +55,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class StuckVerbTest {
 
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Duration SHORT = Duration.ofMillis(500);
 
@@ -322,18 +329,61 @@ class StuckVerbTest {
     final CompletableFuture<Outcome> post =
         CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
-    final Thread closes = new Thread(used::close, "closes a region");
-    closes.start();
-    while (closes.getState() != Thread.State.TIMED_WAITING) { // for the post
-      Thread.onSpinWait();
+    ThreadInfo waiting = null;
+    while (waiting == null) {
+      final Thread closes =
+          factory.newThread(
+              () -> {
+                final var unused = catchThrowable(used::close);
+              });
+      closes.start();
+      waiting = whenItWaits(closes);
     }
 
+    assertThat(waiting.getLockedMonitors()).isEmpty();
     assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
     pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()).buffer();
 
     go.countDown();
-    closes.join();
     assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
+  /** A thread that waits for the post; null if it did so for long enough. */
+  private static ThreadInfo whenItWaits(final Thread thread) {
+    while (thread.isAlive()) {
+      final ThreadInfo now = THREADS.getThreadInfo(new long[] {thread.getId()}, true, false)[0];
+      if (now != null && now.getThreadState() == Thread.State.TIMED_WAITING) {
+        return now;
+      }
+    }
+    return null;
+  }
+
+  /** Whether the post uses it nobody can say before it returns. */
+  @ParameterizedTest
+  @ValueSource(strings = {"post_recv", "post_srq_recv"})
+  void required_T11_aRegionIsInUseWhileAPostDoesNotReturn(final String verb)
+      throws InterruptedException {
+    final Endpoint endpoint = createConnected();
+    final SharedReceiveQueue srq = ia.createSrq(pz, 4, 1);
+    final Lmr unused = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+    hang(verb);
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(
+            () ->
+                verb.equals("post_recv")
+                    ? endpoint.postReceive(lmr, 0, 8, 7)
+                    : srq.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    assertThat(CompletableFuture.runAsync(unused::close))
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withMessageContaining((verb.equals("post_recv") ? endpoint : srq).name());
+
+    go.countDown();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+    unused.close();
   }
 
   /** The peer may still write as long as the queue pair is not in the error state. */

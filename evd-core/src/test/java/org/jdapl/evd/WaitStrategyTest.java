@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.lmax.disruptor.Sequence;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
@@ -272,5 +273,44 @@ class WaitStrategyTest {
     idle.get().lookInstead();
     closer.join(BOUND.toMillis());
     assertThat(order).containsExactly("read", "closed");
+  }
+
+  /** Its events are there: who sleeps finds them when the time of its sleep is over. */
+  @Test
+  void required_P04_aChannelThatFailsToWakeItsReaderFailsNoPoster() throws InterruptedException {
+    final CountDownLatch asleep = new CountDownLatch(1);
+    final CountDownLatch over = new CountDownLatch(1);
+    final EventChannel channel =
+        new EventChannel() {
+          @Override
+          public int await(final long timeoutNanos) {
+            asleep.countDown();
+            try {
+              over.await();
+            } catch (final InterruptedException e) {
+              throw new AssertionError(e);
+            }
+            return 0;
+          }
+
+          @Override
+          public void wakeup() {
+            throw new IllegalStateException("the test says so");
+          }
+
+          @Override
+          public void close() {}
+        };
+    final IdleWait idle = new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>());
+    final Thread reader = new Thread(() -> idle.waitFor(0, new Sequence(), null, null), "reader");
+    reader.setDaemon(true);
+    reader.start();
+    asleep.await();
+
+    final boolean woken = idle.wake();
+    over.countDown();
+    reader.join();
+
+    assertThat(woken).as("so another one is woken where any will do").isFalse();
   }
 }

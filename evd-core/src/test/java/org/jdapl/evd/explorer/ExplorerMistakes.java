@@ -241,9 +241,9 @@ final class ExplorerMistakes {
         Mistake.of(
             "D01",
             "a read into a window begins where the window does",
-            "EndpointImpl.java",
-            "requests.single(region, start + offset, length)",
-            "requests.single(region, start, length)"),
+            "RmrImpl.java",
+            "single(asked, offset + from, bytes)",
+            "single(asked, offset, bytes)"),
         Mistake.of(
             "D02",
             "a read into a window may leave it",

@@ -123,8 +123,8 @@ final class RaceMistakes {
             "one EVD of an endpoint is told that an upcall returned, not each",
             "ENDPOINT_CLOSE x TURN",
             "EndpointDrain.java",
-            "        evd.control(() -> {});\n",
-            "        evd.control(() -> {});\n        break;\n"),
+            "      evd.control(() -> {});\n",
+            "      evd.control(() -> {});\n      break;\n"),
         planted(
             "a post is told of before it is in the lane",
             "POST x POST",
