@@ -74,7 +74,9 @@ public interface Evd extends DatObject {
 
   /**
    * Hands out at most one event on the calling thread (dat_evd_dequeue). Several threads may do so
-   * at once; each event goes to exactly one. It does not wait.
+   * at once; each event goes to exactly one. It does not wait. Without an upcall and a CNO, where
+   * nobody is told of events, it asks the device if it finds none in memory, and asks for no
+   * notification.
    *
    * @param to gets the event; null is not allowed. What it throws is thrown on, the event is
    *     consumed.

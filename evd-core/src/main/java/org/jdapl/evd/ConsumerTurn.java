@@ -88,12 +88,13 @@ final class ConsumerTurn implements BooleanSupplier {
       evd.checkOpen(call);
     }
     if (Dispatcher.isInTurnOf(evd)) {
-      return next(to);
+      return next(to, true);
     }
-    checkTaken(
-        evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE), call);
+    final long before =
+        evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE);
+    checkTaken(before, call);
     try {
-      return next(to);
+      return next(to, !EvdState.tellsNobody(before));
     } finally {
       evd.leave();
       evd.checkQuiet();
@@ -130,10 +131,10 @@ final class ConsumerTurn implements BooleanSupplier {
   }
 
   /** Takes the next event; what is left out on the way does not make it look empty. */
-  private boolean next(final Handout to) {
+  private boolean next(final Handout to, final boolean arms) {
     merger.lookAgain();
     for (int turns = 0; turns < EvdImpl.BUDGET; turns++) {
-      if (merger.next(to)) {
+      if (merger.next(to, arms)) {
         counters.increment(Counters.DEQUEUED);
         to.beginUpcall();
         return true;

@@ -127,19 +127,24 @@ final class CqFeed implements CqHandler {
   }
 
   /**
-   * Polls, and arms if it is empty.
+   * Polls, and arms if it is empty; or, where nobody is told of what comes, leaves it as it is: an
+   * arm that there is stands, and one that there may not be is not made.
    *
    * @param into an empty batch.
-   * @return whether something was appended. If not, {@link #hasMore} is false.
+   * @param arms whether it arms.
+   * @return whether something was appended. If not, and it arms, {@link #hasMore} is false.
    */
-  boolean poll(final WorkCompletions into) {
-    while (hasMore() && into.size() == 0) {
+  boolean poll(final WorkCompletions into, final boolean arms) {
+    do {
       evd.counters().increment(Counters.PROVIDER_CALLS);
+      final boolean asked = notified || due;
+      notified = false;
+      due = false;
       try {
-        if (mode == Mode.PLAIN) {
-          pollPlainly(into);
+        if (arms && mode == Mode.REARM) {
+          rearm(into, asked);
         } else {
-          rearm(into);
+          pollPlainly(into);
         }
       } catch (final VirtualMachineError e) {
         throw e;
@@ -147,7 +152,7 @@ final class CqFeed implements CqHandler {
         evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
         pause();
       }
-    }
+    } while (arms && hasMore() && into.size() == 0);
     if (into.size() > 0) {
       if (into.size() > BATCH) {
         evd.onProviderFault(
@@ -200,7 +205,7 @@ final class CqFeed implements CqHandler {
   /** What was appended counts; what the provider says it appended does not. */
   private void pollPlainly(final WorkCompletions into) {
     final int said = cq.poll(into, BATCH);
-    if (into.size() == 0) {
+    if (into.size() == 0 && mode == Mode.PLAIN) {
       mode = Mode.ARMED;
     }
     if (said != into.size()) {
@@ -212,10 +217,7 @@ final class CqFeed implements CqHandler {
     }
   }
 
-  private void rearm(final WorkCompletions into) {
-    final boolean asked = notified || due;
-    notified = false;
-    due = false;
+  private void rearm(final WorkCompletions into, final boolean asked) {
     muted = false; // before the arm: what comes after it must be heard
     switch (cq.pollAndRearm(into, BATCH, kind)) {
       case SUCCESS -> {

@@ -98,7 +98,10 @@ final class EvdState {
    */
   static final int POP = 1;
 
-  /** Consumer: takes the turn in order to dequeue, and clears the CQ bit. */
+  /**
+   * Consumer: takes the turn in order to dequeue, and clears the CQ bit. If the word {@link
+   * #tellsNobody} it leaves the bit, for who is to be told later.
+   */
   static final int TAKE = 2;
 
   /** Consumer inside an upcall of MANY: takes the turn in order to dequeue. */
@@ -231,7 +234,7 @@ final class EvdState {
           yield NOT_WAITABLE;
         }
         final long after = (s & WAITER) != 0 ? WAITED : take(s);
-        yield after < 0 ? after : (after & ~LANE) | WAITER;
+        yield after < 0 ? after : (after & ~WORK) | WAITER;
       }
       case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;
       case SET_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : (s & ~(WAITER | ASLEEP)) | UNWAITABLE;
@@ -269,6 +272,11 @@ final class EvdState {
     return (s & (CNO | POLICY | UPCALL | RUNNING | WAITER | CLOSED)) == CNO;
   }
 
+  /** Whether nobody is told of what comes: there is no upcall, no waiter and no CNO. */
+  static boolean tellsNobody(final long s) {
+    return (s & (POLICY | UPCALL | RUNNING | WAITER | CNO)) == 0;
+  }
+
   /** Whether an operation that led from one state to another takes back an upcall that was due. */
   static boolean dropsUpcall(final long before, final long after) {
     return (before & TOKEN) != 0 && mayUpcall(before) && (after & POLICY) == DISABLED;
@@ -303,7 +311,7 @@ final class EvdState {
   }
 
   private static long take(final long s) {
-    return (s & TURN) != 0 ? BUSY : (s | TURN) & ~CQ;
+    return (s & TURN) != 0 ? BUSY : (s | TURN) & ~(tellsNobody(s) ? 0 : CQ);
   }
 
   private static long schedule(final long s) {

@@ -143,7 +143,7 @@ final class Merger {
 
   /** Whether there is an event, in memory or in a completion queue. */
   boolean hasAny() {
-    return hasMoreInMemory() || poll();
+    return hasMoreInMemory() || poll(true);
   }
 
   /** Moves the completions of all queues into the stash, and arms the queues. */
@@ -151,19 +151,29 @@ final class Merger {
     int most = completionRoom + PATIENCE; // more than that is not this EVD's
     boolean found;
     do {
-      found = poll();
+      found = poll(true);
     } while (found && --most > 0);
   }
 
   /**
-   * Takes the next event.
+   * Takes the next event, for who is told of what comes.
    *
    * @return whether there was one. If not, and it is not {@link #isTired}, everything was empty,
    *     and every queue is armed.
    */
   boolean next(final Handout to) {
+    return next(to, true);
+  }
+
+  /**
+   * Takes the next event.
+   *
+   * @param arms whether queues that are empty are armed.
+   * @return whether there was one. If not, and it is not {@link #isTired}, everything was empty.
+   */
+  boolean next(final Handout to, final boolean arms) {
     for (int misses = 0; misses < 2; ) {
-      if (run > 0 && (laneFirst ? nextOfLane(to) : nextCompletion(to))) {
+      if (run > 0 && (laneFirst ? nextOfLane(to) : nextCompletion(to, arms))) {
         run--;
         return true;
       }
@@ -365,11 +375,11 @@ final class Merger {
 
   // Completions.
 
-  private boolean nextCompletion(final Handout to) {
+  private boolean nextCompletion(final Handout to, final boolean arms) {
     while (true) {
       final int entry = stash.pop(stash.ready);
       if (entry == Stash.NONE) {
-        if (!poll()) {
+        if (!poll(arms)) {
           return false;
         }
       } else if (handOut(entry, to)) {
@@ -380,16 +390,18 @@ final class Merger {
     }
   }
 
-  /** Polls the completion queues until one gives something or all are empty and armed. */
-  private boolean poll() {
+  /**
+   * Polls the completion queues until one gives something or all are empty, and armed if it arms.
+   */
+  private boolean poll(final boolean arms) {
     final CqFeed[] all = feeds;
     for (int i = 0; i < all.length; i++) {
       nextFeed = nextFeed + 1 < all.length ? nextFeed + 1 : 0;
       final CqFeed feed = all[nextFeed];
-      if (feed.hasMore()) {
+      if (arms ? feed.hasMore() : !feed.isPaused()) {
         batch.clear();
         stash.reserve(completionRoom); // before the poll: without memory nothing was taken
-        if (feed.poll(batch)) {
+        if (feed.poll(batch, arms)) {
           stash.append(batch);
           return true;
         }
@@ -594,7 +606,7 @@ final class Merger {
     while (left > 0 && feed.hasMore()) {
       batch.clear();
       stash.reserve(completionRoom); // before the poll: without memory nothing was taken
-      if (feed.poll(batch)) {
+      if (feed.poll(batch, true)) {
         stash.append(batch);
         left -= batch.size();
       }

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
@@ -217,6 +218,50 @@ class ArmContractTest {
     assertThat(bed.cq().calls() - before).as("followed").isEqualTo(cost.followed());
     bed.assertDelivered(3);
     assertThat(bed.evd.statistics().spurious()).isZero();
+  }
+
+  /** The queue was armed for a waiter, and its notification does not come. */
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_A02_aDequeueOfWhichNobodyIsToldTakesNoArmedQueueForEmpty(final Behavior behavior) {
+    final ScriptedBed bed = new ScriptedBed(behavior, 4);
+    assertThat(bed.evd.await(bed, 1, Duration.ZERO)).isEqualTo(Outcome.TIMEOUT_EXPIRED);
+    final long arms = bed.evd.statistics().arms();
+    final int calls = bed.cq().calls();
+    bed.cq().notifies(Notify.NEVER);
+    bed.complete(1);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    bed.complete(2);
+    assertThat(bed.evd.drain(bed, 100)).isEqualTo(2);
+    assertThat(bed.cq().calls() - calls).as("polls: two that found something").isEqualTo(4);
+    assertThat(bed.evd.statistics().arms()).isEqualTo(arms);
+
+    bed.cq().notifies(Notify.AT_ONCE);
+    bed.enable();
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(4);
+  }
+
+  /** What came before it was not told of, and what comes after it is not armed for. */
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_W05_aCnoThatComesInTheMiddleOfADequeueIsTold(final Behavior behavior) {
+    final OnceBed bed = new OnceBed(behavior, 2);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    final Cno cno = bed.ia.createCno();
+    bed.onceAt(Point.POLLED, 0, () -> bed.evd.cno(cno));
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    assertThat(bed.evd.cno()).isSameAs(cno);
+    bed.complete(1);
+    bed.settle();
+    assertThat(cno.await(evd -> evd.drain(bed, 100), Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    bed.assertDelivered(1);
+    bed.complete(1);
+    bed.settle();
+    assertThat(cno.await(evd -> evd.drain(bed, 100), Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    bed.assertDelivered(2);
   }
 
   /** They come between poll and arm, so that a weak device never tells of them. */
@@ -849,9 +894,13 @@ class ArmContractTest {
         .allSatisfy(cq -> assertThat(cq.armKinds()).hasSize(1));
   }
 
-  @Test
-  void required_A06_aDequeueFindsWhatIsNotToldOf() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void required_A06_aDequeueFindsWhatIsNotToldOf(final boolean cnoIsTold) {
     final SolicitedBed bed = full(5);
+    if (cnoIsTold) {
+      bed.quiet.cno(bed.ia.createCno());
+    }
     assertThat(bed.quiet.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
     bed.arrives();
     bed.arrives();
@@ -996,16 +1045,24 @@ class ArmContractTest {
     bed.assertDelivered(1);
   }
 
-  @Test
-  void required_U14_softwareEventsThatAreDequeuedMakeNoProviderCall() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void required_U14_softwareEventsThatAreDequeuedMakeNoProviderCall(final boolean cnoIsTold) {
     final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    if (cnoIsTold) {
+      bed.evd.cno(bed.ia.createCno());
+    }
     assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
     final int calls = bed.cq().calls();
     for (int i = 0; i < 8; i++) {
       bed.evd.postSoftwareEvent(i);
     }
-    assertThat(bed.evd.drain(bed, 100)).isEqualTo(8);
+    assertThat(bed.evd.drain(bed, 8)).isEqualTo(8);
     assertThat(bed.cq().calls()).isEqualTo(calls);
+    assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.QUEUE_EMPTY);
+    assertThat(bed.cq().calls() - calls)
+        .as("a poll, unless a notification was asked for and did not come")
+        .isEqualTo(cnoIsTold ? 0 : 1);
     bed.complete(1);
     assertThat(bed.evd.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
     bed.assertDelivered(1);

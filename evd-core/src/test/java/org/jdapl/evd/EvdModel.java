@@ -51,6 +51,8 @@ final class EvdModel implements StateWalk.Model {
     CLOSE,
     SET_UNWAITABLE,
     CLEAR_UNWAITABLE,
+    /** A thread waits on a CNO from here on, and drains the EVD each time. */
+    SET_CNO,
     /** Has something done as soon as it is quiet. */
     WHEN_QUIET,
     CHECK_QUIET
@@ -324,6 +326,7 @@ final class EvdModel implements StateWalk.Model {
     private int left;
     private boolean sure;
     private boolean asked;
+    private boolean unarmed;
     private int attempts;
 
     @SuppressWarnings("EnumOrdinal") // a state is saved as bytes
@@ -335,7 +338,7 @@ final class EvdModel implements StateWalk.Model {
       to[at + 4] = (byte) found;
       to[at + 5] = (byte) left;
       to[at + 6] = (byte) (sure ? 1 : 0);
-      to[at + 7] = (byte) (asked ? 1 : 0);
+      to[at + 7] = (byte) (bit(asked, 0) | bit(unarmed, 1));
       to[at + 8] = (byte) attempts;
     }
 
@@ -347,7 +350,8 @@ final class EvdModel implements StateWalk.Model {
       found = from[at + 4];
       left = from[at + 5];
       sure = from[at + 6] != 0;
-      asked = from[at + 7] != 0;
+      asked = (from[at + 7] & 1) != 0;
+      unarmed = (from[at + 7] & 2) != 0;
       attempts = from[at + 8];
     }
 
@@ -361,6 +365,7 @@ final class EvdModel implements StateWalk.Model {
       left = 0;
       sure = false;
       asked = false;
+      unarmed = false;
       attempts = 0;
     }
   }
@@ -489,7 +494,9 @@ final class EvdModel implements StateWalk.Model {
     if (setup.cno()) {
       apply(EvdState.SET_CNO, EvdState.CNO);
     }
-    apply(EvdState.SET_POLICY, setup.policy() | EvdState.WORK);
+    if (EvdState.isEnabled(setup.policy())) {
+      apply(EvdState.SET_POLICY, setup.policy() | EvdState.WORK);
+    }
   }
 
   // Steps.
@@ -662,6 +669,7 @@ final class EvdModel implements StateWalk.Model {
         apply(EvdState.SET_UNWAITABLE, 0);
       }
       case CLEAR_UNWAITABLE -> apply(EvdState.CLEAR_UNWAITABLE, 0);
+      case SET_CNO -> apply(EvdState.SET_CNO, EvdState.CNO);
       case WHEN_QUIET -> waiting = true;
       case CHECK_QUIET -> checkQuiet();
     }
@@ -722,6 +730,7 @@ final class EvdModel implements StateWalk.Model {
       holders++;
       serve(before & EvdState.CQ);
       t.kind = Kind.CONSUMER;
+      t.unarmed = EvdState.tellsNobody(before);
       t.pc = Pc.NEXT;
     }
     return true;
@@ -997,7 +1006,7 @@ final class EvdModel implements StateWalk.Model {
     } else if (polled > handedOut) {
       handedOut++;
       took(t);
-    } else if (hasMore()) {
+    } else if (t.unarmed ? mode != Mode.WAITING : hasMore()) {
       poll(t);
     } else {
       missed(t);
@@ -1033,10 +1042,10 @@ final class EvdModel implements StateWalk.Model {
   }
 
   private void poll(final Turner t) {
-    if (mode == Mode.REARM) {
-      t.asked = notified || due;
-      notified = false;
-      due = false;
+    t.asked = notified || due;
+    notified = false;
+    due = false;
+    if (mode == Mode.REARM && !t.unarmed) {
       if (rules.unmutesForThePoll()) {
         muted = false;
       }
@@ -1044,8 +1053,8 @@ final class EvdModel implements StateWalk.Model {
     final int taken = Math.min(BATCH, added - polled);
     polled += taken;
     t.found = taken;
-    if (mode == Mode.PLAIN) {
-      if (taken == 0) {
+    if (t.unarmed || mode == Mode.PLAIN) {
+      if (taken == 0 && mode == Mode.PLAIN) {
         mode = Mode.ARMED;
       }
       afterPoll(t);
@@ -1146,7 +1155,7 @@ final class EvdModel implements StateWalk.Model {
       t.pc = hasMore() ? Pc.POLL : Pc.SETTLED;
     } else if (t.kind == Kind.WAITER) {
       t.pc = hasMore() ? Pc.POLL : Pc.COUNT;
-    } else if (!some && hasMore()) {
+    } else if (!some && hasMore() && !t.unarmed) {
       t.pc = Pc.POLL;
     } else if (t.kind == Kind.NOTIFY) {
       t.pc = some ? Pc.NOTIFIED : Pc.END;
@@ -1272,7 +1281,7 @@ final class EvdModel implements StateWalk.Model {
       throw new Violation("the close never ends");
     }
     final boolean isOpen = (word & (EvdState.CLOSED | EvdState.WAITER | EvdState.POLICY)) == 0;
-    if (setup.cno() && isOpen && (handedOut < added || dequeued < enqueued)) {
+    if ((word & EvdState.CNO) != 0 && isOpen && (handedOut < added || dequeued < enqueued)) {
       throw new Violation("the CNO is not told");
     }
     if (waiter.pc == Pc.PARKED) {

@@ -170,6 +170,44 @@ class EvdStateTest {
     explore(setup.withEvents(2, 1).withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE));
   }
 
+  /** A dequeue of which nobody is told makes no arm, and who is told from then on misses nothing. */
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W05_aCnoThatComesToWhoDequeuesIsTold(final Setup setup) {
+    explore(
+        setup
+            .withEvents(3, 1)
+            .withPolicy(EvdState.DISABLED, 1)
+            .withDequeues(2)
+            .withScript(Op.SET_CNO));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_U06_whoDequeuedAndEnablesMissesNothing(final Setup setup) {
+    final Setup dequeued =
+        setup.withEvents(3, 1).withPolicy(EvdState.DISABLED, 1).withDequeues(2);
+    explore(dequeued.withScript(Op.ENABLE_ANY));
+    explore(dequeued.withScript(Op.ENABLE_NEW));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
+  void required_W01_whoDequeuedAndWaitsMissesNothing(final Setup setup) {
+    explore(setup.withEvents(3, 1).withWaits(1, 1).withDequeues(2));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_A09_whoDequeuesWhileAQueueIsPolledOnATimerLosesNothing(final ArmModel arm) {
+    explore(
+        new Setup(arm, Hint.LYING)
+            .withEvents(2, 0)
+            .withPolicy(EvdState.DISABLED, 1)
+            .withDequeues(2)
+            .withScript(Op.ENABLE_ANY));
+  }
+
   /** Mistakes in the state function and in the program around it. */
   enum Planted implements Rules {
     END_IS_A_PLAIN_STORE("it sleeps with work") {
@@ -466,6 +504,22 @@ class EvdStateTest {
       @Override
       public boolean tells(final long before, final long after, final int operation) {
         return operation != EvdState.RETURN && EvdState.tells(before, after, operation);
+      }
+    },
+
+    A_DEQUEUE_OF_WHICH_NOBODY_IS_TOLD_CLEARS_THE_BIT("the CNO is not told") {
+      @Override
+      Setup where() {
+        return super.where()
+            .withPolicy(EvdState.DISABLED, 1)
+            .withDequeues(2)
+            .withScript(Op.SET_CNO);
+      }
+
+      @Override
+      public long next(final long s, final int operation, final long argument) {
+        final long after = EvdState.next(s, operation, argument);
+        return operation == EvdState.TAKE && after >= 0 ? after & ~EvdState.CQ : after;
       }
     },
 

@@ -382,6 +382,22 @@ final class Mistakes {
                 + "        return Outcome.INTERRUPTED_CALL;",
             "      if (Thread.interrupted()) {\n        return Outcome.TIMEOUT_EXPIRED;"),
         Mistake.of(
+                "W04",
+                "an await takes a queue that a dequeue found empty for armed",
+                "EvdState.java",
+                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
+                "(s | TURN) & ~CQ;")
+            .with(
+                "CqFeed.java",
+                "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+                "    if (into.size() == 0) {"),
+        Mistake.of(
+            "W05",
+            "a CNO that comes in the middle of a dequeue is not told",
+            "EvdState.java",
+            "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
+            "(s | TURN) & ~CQ;"),
+        Mistake.of(
             "W05",
             "a trigger that nobody waits for is forgotten",
             "CnoImpl.java",
@@ -625,6 +641,16 @@ final class Mistakes {
             "|| (s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0;",
             "|| ((s & POLICY) != 0 && (s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0);"),
         Mistake.of(
+                "A10",
+                "the watchdog looks for notifications that nobody asked for",
+                "EvdState.java",
+                "(s & (TOKEN | TURN | RUNNING | CQ | CONTROL)) == 0;",
+                "(s & (TOKEN | TURN | RUNNING | CONTROL)) == 0;")
+            .with(
+                "CqFeed.java",
+                "    if (mode == Mode.ARMED && !notified) {",
+                "    if (mode != Mode.WAITING && !notified) {"),
+        Mistake.of(
             "A10",
             "in virtual time the watchdog looks when the time is over",
             "Jdapl.java",
@@ -666,6 +692,18 @@ final class Mistakes {
             "RearmAdapter.java",
             "if (declaration.maySleepAfter(hint)) {",
             "if (hint < 0) {"),
+        Mistake.of(
+            "A02",
+            "a dequeue arms, though nobody is to be told",
+            "ConsumerTurn.java",
+            "return next(to, !EvdState.tellsNobody(before));",
+            "return next(to, true);"),
+        Mistake.of(
+            "A02",
+            "a dequeue of which nobody is told takes an armed queue for empty",
+            "Merger.java",
+            "      if (arms ? feed.hasMore() : !feed.isPaused()) {",
+            "      if (feed.hasMore()) {"),
         Mistake.of(
             "A03",
             "a signal between arm and idle is swallowed by a plain store",
@@ -762,6 +800,20 @@ final class Mistakes {
                 + "      unhold(endpoint.gate());\n"
                 + "    }\n",
             ""),
+        Mistake.of(
+                "T02",
+                "a close takes a queue that a dequeue found empty for armed",
+                "EvdState.java",
+                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
+                "(s | TURN) & ~CQ;")
+            .with(
+                "CqFeed.java",
+                "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+                "    if (into.size() == 0) {")
+            .with(
+                "EvdImpl.java",
+                "          merger.resume(); // one before may have told of itself in vain\n",
+                ""),
         Mistake.of(
             "T02",
             "a queue that waits for its timer is not polled before its requests are given up",
@@ -1778,14 +1830,14 @@ final class Mistakes {
             "P04",
             "what a provider says that it returned is believed",
             "CqFeed.java",
-            "    if (into.size() == 0) {\n      mode = Mode.ARMED;",
-            "    if (said == 0) {\n      mode = Mode.ARMED;"),
+            "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+            "    if (said == 0 && mode == Mode.PLAIN) {"),
         Mistake.of(
             "P04",
             "what a poll took before it failed is dropped",
             "CqFeed.java",
-            "        pause();\n      }\n    }\n    if (into.size() > 0) {",
-            "        into.clear();\n        pause();\n      }\n    }\n    if (into.size() > 0) {"),
+            "        pause();\n      }\n    } while (",
+            "        into.clear();\n        pause();\n      }\n    } while ("),
         Mistake.of(
             "R02",
             "a closed EVD is used",

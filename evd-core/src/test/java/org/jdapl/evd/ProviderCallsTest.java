@@ -84,6 +84,45 @@ class ProviderCallsTest {
     }
   }
 
+  /** Of which nobody is told: each batch is polled for, and then that there is no more. */
+  @ParameterizedTest
+  @MethodSource("armModels")
+  void shouldPollAndNotArmForWhoDequeues(final ArmModel model, final ArmHint hint) {
+    final Loopback device = new Loopback(model, hint);
+    try (Jdapl jdapl = Jdapl.with(device).byHand().clock(new HandClock()).start();
+        InterfaceAdapter ia = jdapl.open();
+        Evd evd = ia.createEvd(2 * MOST, EventStream.DTO, EventStream.CONNECTION);
+        ProtectionZone pz = ia.createPz();
+        Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+        Endpoint endpoint =
+            ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(MOST, MOST))) {
+      final EventHandler ignoring = new EventHandler() {};
+      endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
+      runAll(jdapl);
+      assertThat(evd.drain(ignoring, MOST)).as("ESTABLISHED").isOne();
+
+      for (int completions = 0; completions <= MOST; completions++) {
+        final int callsBefore = device.calls();
+        final long crossingsBefore = evd.statistics().providerCalls();
+        for (int i = 0; i < completions; i++) {
+          assertThat(endpoint.postSend(lmr, 0, 1, i)).isEqualTo(Outcome.SUCCESS);
+        }
+        runAll(jdapl);
+
+        final int batches = (completions + CqFeed.BATCH - 1) / CqFeed.BATCH;
+        assertThat(evd.drain(ignoring, 2 * MOST)).isEqualTo(completions);
+        assertThat(device.calls() - callsBefore)
+            .as("polls for " + completions + " completions")
+            .isEqualTo(batches + 1);
+        assertThat(evd.statistics().providerCalls() - crossingsBefore)
+            .as("crossings for " + completions + " completions")
+            .isEqualTo(batches + 1);
+      }
+      assertThat(evd.statistics().arms()).isZero();
+      assertThat(evd.statistics().wakes()).as("notifications that woke a dispatcher").isZero();
+    }
+  }
+
   @Test
   void shouldWakeTheDispatcherOnceForABurst() {
     try (Jdapl jdapl = Jdapl.with(new Loopback()).byHand().clock(new HandClock()).start();

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.DtoCompletion;
@@ -141,7 +141,7 @@ class WatchdogTest {
   @ParameterizedTest
   @MethodSource("cases")
   void required_A10_whoDequeuesOrWaitsLosesNoneEither(final Case of) {
-    for (final boolean waits : new boolean[] {false, true}) {
+    for (final Way way : Way.values()) {
       final SimFabric fabric = SimFabric.virtual(of.lost());
       final Faults provider = of.on(fabric);
       try (Jdapl jdapl = Jdapl.with(provider).byHand().clock(provider.clock()).start();
@@ -149,20 +149,34 @@ class WatchdogTest {
         final Line line = new Line(ia, 10);
         line.connect(jdapl);
         line.send();
-        final BooleanSupplier done =
-            () -> {
-              line.evd.drain(line, 100);
-              return line.isDone();
-            };
-        if (waits) {
-          while (line.evd.await(line, 1, Duration.ofSeconds(1)) == Outcome.SUCCESS) {}
-        } else {
-          jdapl.runUntil(done, Duration.ofSeconds(1));
+        switch (way) {
+          case DEQUEUE ->
+              jdapl.runUntil(
+                  () -> {
+                    line.evd.drain(line, 100);
+                    return line.isDone();
+                  },
+                  Duration.ofSeconds(1));
+          case AWAIT -> {
+            while (line.evd.await(line, 1, Duration.ofSeconds(1)) == Outcome.SUCCESS) {}
+          }
+          case CNO -> {
+            final Cno cno = ia.createCno();
+            line.evd.cno(cno);
+            while (cno.await(evd -> evd.drain(line, 100), Duration.ofSeconds(1))
+                == Outcome.SUCCESS) {}
+          }
         }
-        assertThat(line.isDone()).as("%s, waits %s: %s", of, waits, line.received).isTrue();
+        assertThat(line.isDone()).as("%s, %s: %s", of, way, line.received).isTrue();
         ia.closeAbruptly(Duration.ofSeconds(1));
       }
     }
+  }
+
+  private enum Way {
+    DEQUEUE,
+    AWAIT,
+    CNO
   }
 
   /** Messages from one endpoint to another, each sent when the one before arrived. */
@@ -260,6 +274,24 @@ class WatchdogTest {
 
     assertThat(bed.evd.statistics().rescued()).isZero();
     assertThat(bed.evd.statistics().providerCalls()).isEqualTo(calls);
+  }
+
+  /** No notification was asked for, so none is late. */
+  @Test
+  void required_A10_aQueueThatWasDequeuedAndNotArmedIsNotRescued() {
+    final InterceptedBed bed = new InterceptedBed();
+    bed.connected();
+    bed.endpoint.postReceive(bed.lmr, 0, 8, 1);
+    bed.evd.drain(bed.recording(), 100);
+    bed.provider.receive(0);
+    bed.settle();
+    final long calls = bed.evd.statistics().providerCalls();
+    bed.clock.advance(Duration.ofSeconds(1));
+    bed.settle();
+
+    assertThat(bed.evd.statistics().rescued()).isZero();
+    assertThat(bed.evd.statistics().providerCalls()).isEqualTo(calls);
+    assertThat(bed.evd.drain(bed.recording(), 100)).isOne();
   }
 
   @Test

@@ -255,6 +255,28 @@ public abstract class TeardownContract extends Contract {
   }
 
   @Test
+  void required_T02_aCloseEndsOverAnEvdThatWasDequeued() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    side.evd.teardown();
+    for (int i = 0; i < 3; i++) {
+      pair.arrive(i, 1);
+      assertThat(side.seen.takeAll()).as(why("receive " + i)).isEqualTo(1);
+    }
+    side.receives(3, 5);
+
+    final DrainReport report =
+        await(side.endpoint.closeAsync(BOUND), "the close, long before its bound");
+
+    assertThat(cookies(report, Queue.RECEIVE))
+        .as(why("nobody took them"))
+        .containsExactlyElementsOf(range(3, 5));
+    assertThat(requests(report, Queue.RECEIVE))
+        .as(why("none was given up"))
+        .allMatch(request -> request.status() == Status.FLUSHED);
+  }
+
+  @Test
   void required_T02_withADisabledEvdAllOutcomesAreInTheReport() {
     final Pair pair = Pair.connected(this);
     final Side side = pair.passive;

@@ -452,6 +452,26 @@ public abstract class UpcallContract extends Contract {
     assertThat(seen.takeAll()).as(why("the rest")).isEqualTo(2);
   }
 
+  // A02: nobody is told
+
+  @Test
+  void required_A02_aDequeueOfWhichNobodyIsToldPollsAndDoesNotArm() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    side.evd.teardown();
+    assertThat(side.seen.takeAll()).as(why("nothing is there")).isZero();
+    final long arms = side.evd.statistics().arms();
+
+    for (int round = 0; round < 20; round++) {
+      pair.arrive(round, 1);
+      assertThat(side.seen.takeAll()).as(why("the receive of round " + round)).isEqualTo(1);
+    }
+
+    assertThat(side.evd.statistics().arms() - arms)
+        .as(why("no upcall, no CNO, no waiter: nobody needs a notification"))
+        .isZero();
+  }
+
   // U06: ON_NEW and ON_ANY
 
   @Test
@@ -525,6 +545,31 @@ public abstract class UpcallContract extends Contract {
       post(side.evd, round);
       awaitCount(side.seen, before + 3, "and a software event");
       side.evd.teardown();
+    }
+  }
+
+  @Test
+  void required_U06_whoDequeuedAndEnablesIsToldOfWhatCameAndComes() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    for (int round = 0; round < 10; round++) {
+      final boolean forNew = round % 2 == 0;
+      side.evd.teardown();
+      final int before = side.seen.count();
+      pair.arrive(4 * round, 1);
+      assertThat(side.seen.takeAll()).as(why("what is there")).isEqualTo(1);
+      pair.arrive(4 * round + 1, 2);
+
+      side.evd.upcall(
+          side.seen, Concurrency.SINGLE_INSTANCE, forNew ? Invoke.ON_NEW : Invoke.ON_ANY);
+      if (forNew) {
+        bench.settle();
+        assertThat(side.seen.count()).as(why("old completions")).isEqualTo(before + 1);
+      } else {
+        awaitCount(side.seen, before + 3, "what came since the last dequeue");
+      }
+      pair.arrive(4 * round + 3, 1);
+      awaitCount(side.seen, before + 4, "what came since the enabling, and all before it");
     }
   }
 

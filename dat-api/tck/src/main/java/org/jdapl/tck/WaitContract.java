@@ -295,6 +295,25 @@ public abstract class WaitContract extends Contract {
   }
 
   @Test
+  void required_W04_whatArrivesEndsAWaitThatFollowsADequeue() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    side.evd.teardown();
+
+    for (int round = 0; round < 10; round++) {
+      pair.arrive(2 * round, 1);
+      assertThat(side.seen.takeAll()).as(why("round " + round)).isEqualTo(1);
+      side.receives(2 * round + 1, 1);
+      pair.active.sends(2 * round + 1, 1);
+      succeeds(side.seen.await(1, LONG), "an await for what comes after the last dequeue");
+      await(
+          () -> pair.active.successes(Queue.REQUEST) % 2 == 0, "the success of the second send");
+    }
+
+    assertThat(side.successes(Queue.RECEIVE)).as(why("all receives")).isEqualTo(20);
+  }
+
+  @Test
   void required_W04_aGracefulDisconnectEndsThoughTheWaiterWantsMore() {
     final Pair pair = Pair.connected(this);
     final Side side = pair.active;
@@ -431,6 +450,33 @@ public abstract class WaitContract extends Contract {
     }
 
     assertThat(side.successes(Queue.RECEIVE)).as(why("all receives")).isEqualTo(10);
+  }
+
+  @Test
+  void required_W05_aCnoThatComesAfterADequeueTellsOfWhatCameAndComes() {
+    final Pair pair = Pair.connected(this);
+    final Side side = pair.passive;
+    side.evd.teardown();
+    final Cno cno = side.adapter.createCno();
+    side.receives(0, 16);
+
+    for (int round = 0; round < 8; round++) {
+      final int before = side.seen.count();
+      assertThat(side.seen.takeAll()).as(why("nothing came")).isZero();
+      pair.active.sends(2 * round, 1);
+      await(
+          () -> pair.active.successes(Queue.REQUEST) % 2 == 1, "the success of the first send");
+      side.evd.cno(cno);
+      while (side.seen.count() == before) {
+        succeeds(cno.await(hint -> side.seen.takeAll(), LONG), "a wait for what came");
+      }
+      pair.active.sends(2 * round + 1, 1);
+      while (side.seen.count() == before + 1) {
+        succeeds(cno.await(hint -> side.seen.takeAll(), LONG), "a wait for what comes");
+      }
+      await(() -> pair.active.successes(Queue.REQUEST) % 2 == 0, "the success of the second send");
+      side.evd.cno(null);
+    }
   }
 
   @Test

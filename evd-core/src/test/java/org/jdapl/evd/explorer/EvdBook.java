@@ -195,7 +195,7 @@ final class EvdBook {
       cno.remove(this);
     }
     cno = next;
-    toTell = false;
+    toTell = isCnoTold() && wanted == NOBODY; // of what is there, and of what comes
     if (next != null) {
       next.add(this);
       if (!software.isEmpty()) {
@@ -206,9 +206,7 @@ final class EvdBook {
 
   /** An event came, or its policy was ended: nobody else is told. */
   private void tellCno() {
-    if (cno != null
-        && policy == UpcallPolicy.DISABLED
-        && !run.isUpcallOf(this)
+    if (isCnoTold()
         && wanted == NOBODY
         && !closing
         && !run.isExcused(adapter)) {
@@ -218,7 +216,11 @@ final class EvdBook {
 
   /** Somebody found nothing here. */
   void foundEmpty() {
-    toTell = cno != null && policy == UpcallPolicy.DISABLED && !run.isUpcallOf(this);
+    toTell = isCnoTold();
+  }
+
+  private boolean isCnoTold() {
+    return cno != null && policy == UpcallPolicy.DISABLED && !run.isUpcallOf(this);
   }
 
   /** Its CNO told somebody of something. */

@@ -137,6 +137,22 @@ final class ExplorerMistakes {
             "final long after = (s & WAITER) != 0 ? WAITED : take(s);",
             "final long after = take(s & ~TURN);"),
         Mistake.of(
+                "A02",
+                "a queue that a dequeue found empty is taken for armed",
+                "EvdState.java",
+                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
+                "(s | TURN) & ~CQ;")
+            .with(
+                "CqFeed.java",
+                "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+                "    if (into.size() == 0) {"),
+        Mistake.of(
+            "W05",
+            "a CNO that comes is not told of a queue that is not armed",
+            "EvdState.java",
+            "|| operation == SET_CNO || !mayTell(before));",
+            "|| (operation == SET_CNO && (after & LANE) != 0) || !mayTell(before));"),
+        Mistake.of(
             "W04",
             "the waiter is not woken by a close",
             "EvdState.java",

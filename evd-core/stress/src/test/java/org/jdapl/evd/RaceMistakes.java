@@ -78,8 +78,8 @@ final class RaceMistakes {
             "two take the turn: TAKE does not look whether it is held",
             "DEQUEUE x DEQUEUE",
             "EvdState.java",
-            "return (s & TURN) != 0 ? BUSY : (s | TURN) & ~CQ;",
-            "return (s | TURN) & ~CQ;"),
+            "return (s & TURN) != 0 ? BUSY : (s | TURN) &",
+            "return (s | TURN) &"),
         planted(
             "bits are cleared after the look, not before",
             "POST x TURN",

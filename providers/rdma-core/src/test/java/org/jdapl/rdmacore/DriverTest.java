@@ -133,6 +133,21 @@ class DriverTest extends Bed {
   }
 
   @Test
+  void shouldReadNoMoreEventsThanThereAreQueues() {
+    connect();
+    b.recvCq.arm(ArmKind.NEXT);
+    b.sendCq.arm(ArmKind.NEXT);
+    b.qp.postRecv(b.recv(1, 0, 8));
+    a.qp.postRecv(a.recv(2, 0, 8));
+    a.qp.postSend(a.send(3, WrOpcode.SEND, 0, 8));
+    b.qp.postSend(b.send(4, WrOpcode.SEND, 0, 8));
+    Fake.failAt(0, 0);
+
+    assertThat(channel.await(0)).isEqualTo(2);
+    assertThat(Fake.calls()).as("one for each event; an acknowledgement counts for none").isEqualTo(2);
+  }
+
+  @Test
   void shouldReadNoEventOfAContextThatTheLastAdapterLeft() throws Exception {
     final RdmaContext context = RdmaContext.acquire(((RdmaDevice) a.device).context());
     final Thread awaiting = new Thread(() -> channel.await(0), "awaiting");
