@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -582,9 +583,16 @@ public abstract class ConnectionTck extends VerbsTck {
 
   @Test
   void required_T10_eventsOfOneIdAreSerial() {
-    openAndConnect();
+    needsThreads();
+    open();
+    final CountDownLatch never = new CountDownLatch(1);
+    active.whenTold = () -> hold(never, where().silence);
+    passive.whenTold = active.whenTold;
+    active.connectTo(passive, 7);
+    did("disconnect, while the handlers that were told ESTABLISHED hold");
     active.id.disconnect();
     active.awaitEvent(2, "DISCONNECTED", "an answer that is not sent.");
+    passive.awaitEvent(2, "DISCONNECTED at the passive side", "an answer that is not sent.");
     same(1, active.deepest.get(), "handlers of the active id at once", "two threads deliver.");
     same(1, passive.deepest.get(), "handlers of the passive id at once", "two threads deliver.");
   }

@@ -281,13 +281,18 @@ public abstract class TransferTck extends VerbsTck {
   @Test
   void required_T11_aPostCopiesTheRequest() {
     connect();
-    b.side.postRecv(b.qp, 4);
+    final RecvRequest receive = b.side.recv(4, 0, 8);
+    b.side.postRecv(b.qp, receive);
+    receive.wrId = 98;
+    receive.clearSge();
     final SendRequest request = a.side.send(WrOpcode.SEND, 3, 0, 8);
     a.side.postSend(a.qp, request);
     request.wrId = 99;
     request.clearSge();
     checkSuccess(sent(1), 3, WcOpcode.SEND, a.qp);
-    same(8, received(1).byteLength(), "the length", "a request that is kept, not copied.");
+    final Completion received = received(1);
+    checkSuccess(received, 4, WcOpcode.RECV, b.qp);
+    same(8, received.byteLength(), "the length", "a request that is kept, not copied.");
   }
 
   @Test
