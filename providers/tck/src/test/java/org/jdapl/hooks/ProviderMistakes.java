@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -459,9 +460,13 @@ public final class ProviderMistakes {
                         if (call.verb == Verb.REQ_NOTIFY_CQ) {
                           armed = true;
                         }
-                        return call.verb == Verb.POLL_CQ
-                            ? polled(call, this::inTime)
-                            : call.proceed();
+                        if (call.verb != Verb.POLL_CQ) {
+                          return call.proceed();
+                        }
+                        if (!armed) { // let the other thread complete one before the arm
+                          LockSupport.parkNanos(50_000);
+                        }
+                        return polled(call, this::inTime);
                       }
 
                       private List<Entry> inTime(final List<Entry> entries) {
