@@ -1,8 +1,7 @@
 package org.jdapl.examples.socket;
 
 import java.io.*;
-import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.*;
 import org.jdapl.verbs.WrOpcode;
 
 /**
@@ -10,38 +9,37 @@ import org.jdapl.verbs.WrOpcode;
  * status. The value of a SEND is how often to try it again, that of a READ its length. The first
  * frame each way is the request for the connection and its answer.
  */
-record Frame(WrOpcode opcode, int value, int key, long address, ByteBuffer data) {
+record Frame(WrOpcode opcode, int value, int key, long address, byte[] data) {
 
   /** In place of a status: there is a receive now, so the message is to be sent again. */
   static final int AGAIN = -1;
 
-  static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-  private static final List<WrOpcode> OPCODES = List.of(WrOpcode.values());
-  private static final int MAGIC = 0x6a444132;
-  private static final int HEADER_BYTES = 28;
+  private static final List<WrOpcode> OPCODES = Arrays.asList(WrOpcode.values());
+  private static final int MAGIC = 0x6a444132; // and the opcode, or -1
 
-  static Frame answer(int status, ByteBuffer data) {
+  static Frame answer(int status, byte... data) {
     return new Frame(null, status, 0, 0, data);
   }
 
-  byte[] encode() {
-    ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES + data.remaining());
-    bytes.putInt(MAGIC).putInt(data.remaining());
-    bytes.putInt(opcode == null ? -1 : OPCODES.indexOf(opcode)).putInt(value);
-    return bytes.putInt(key).putLong(address).put(data).array();
-  }
-
-  static Frame read(InputStream stream) throws IOException {
-    DataInputStream in = new DataInputStream(stream);
-    ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-    in.readFully(header.array());
-    if (header.getInt() != MAGIC) {
+  static Frame read(DataInputStream in) throws IOException {
+    int code = in.readInt() - MAGIC;
+    if (code < -1 || code >= OPCODES.size()) {
       throw new IOException("whoever it is, it is not a peer");
     }
-    ByteBuffer data = ByteBuffer.allocate(header.getInt());
-    in.readFully(data.array());
-    int code = header.getInt();
     WrOpcode opcode = code < 0 ? null : OPCODES.get(code);
-    return new Frame(opcode, header.getInt(), header.getInt(), header.getLong(), data);
+    byte[] data = new byte[in.readInt()];
+    Frame frame = new Frame(opcode, in.readInt(), in.readInt(), in.readLong(), data);
+    in.readFully(data);
+    return frame;
+  }
+
+  void write(DataOutputStream out) throws IOException {
+    out.writeInt(MAGIC + OPCODES.indexOf(opcode));
+    out.writeInt(data.length);
+    out.writeInt(value);
+    out.writeInt(key);
+    out.writeLong(address);
+    out.write(data);
+    out.flush();
   }
 }

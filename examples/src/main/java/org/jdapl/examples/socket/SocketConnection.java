@@ -1,6 +1,6 @@
 package org.jdapl.examples.socket;
 
-import java.io.IOException;
+import java.io.*;
 import java.net.*;
 import java.nio.ByteBuffer;
 import java.util.concurrent.*;
@@ -14,7 +14,7 @@ final class SocketConnection implements CmId, CmRequest {
   private static final int ACCEPTED = -1; // no reason to reject
   private static final int ECONNRESET = 104;
   private static final int CONNECT_MILLIS = 1000;
-  private static final Frame END = Frame.answer(Integer.MIN_VALUE, Frame.NOTHING); // is no status
+  private static final Frame END = Frame.answer(0); // by identity
 
   boolean established;
   int rnrRetries;
@@ -24,7 +24,7 @@ final class SocketConnection implements CmId, CmRequest {
   private final BlockingQueue<Frame> unsent = new LinkedBlockingQueue<>();
   private SocketQp qp;
   private CmHandler handler;
-  private ByteBuffer data; // of a request
+  private byte[] data; // of a request
   private boolean over;
 
   SocketConnection(SocketDevice device, SocketListener listener, Socket socket) {
@@ -51,9 +51,10 @@ final class SocketConnection implements CmId, CmRequest {
         socket.connect(peer, CONNECT_MILLIS);
       }
       socket.setTcpNoDelay(true);
-      SocketDevice.daemon(this::write).start();
+      SocketDevice.start(this::write);
+      DataInputStream in = new DataInputStream(socket.getInputStream());
       while (true) {
-        Frame frame = Frame.read(socket.getInputStream());
+        Frame frame = Frame.read(in);
         synchronized (device) {
           arrived(frame);
         }
@@ -62,8 +63,9 @@ final class SocketConnection implements CmId, CmRequest {
       synchronized (device) {
         boolean isRefused = e instanceof ConnectException;
         CmEventType failure = isRefused ? CmEventType.REJECTED : CmEventType.UNREACHABLE;
-        int status = isRefused ? NOBODY_LISTENS : ECONNRESET;
-        tell(established ? CmEventType.DISCONNECTED : failure, status, Frame.NOTHING);
+        tell(
+            established ? CmEventType.DISCONNECTED : failure,
+            isRefused ? NOBODY_LISTENS : ECONNRESET);
       }
     }
   }
@@ -71,8 +73,9 @@ final class SocketConnection implements CmId, CmRequest {
   /** Who reads must not write: two peers that wait to write, and do not read, wait for ever. */
   private void write() {
     try (socket) {
-      for (Frame next = unsent.take(); !next.equals(END); next = unsent.take()) {
-        socket.getOutputStream().write(next.encode());
+      OutputStream out = new BufferedOutputStream(socket.getOutputStream());
+      for (Frame next = unsent.take(); next != END; next = unsent.take()) {
+        next.write(new DataOutputStream(out));
       }
     } catch (IOException | InterruptedException e) {
       // the reader finds out
@@ -105,10 +108,11 @@ final class SocketConnection implements CmId, CmRequest {
   }
 
   /** All events but ESTABLISHED are the last one. */
-  private void tell(CmEventType type, int status, ByteBuffer bytes) {
+  private void tell(CmEventType type, int status, byte... said) {
     established |= type == CmEventType.ESTABLISHED;
     if (handler != null && !over) {
-      device.later(this, () -> handler.onCmEvent(this, type, status, bytes.asReadOnlyBuffer()));
+      ByteBuffer view = ByteBuffer.wrap(said).asReadOnlyBuffer();
+      device.later(this, () -> handler.onCmEvent(this, type, status, view));
     }
     if (type != CmEventType.ESTABLISHED) {
       release();
@@ -132,26 +136,26 @@ final class SocketConnection implements CmId, CmRequest {
   // tag::answer[]
   @Override
   public CmId accept(QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
-    Frame reply = device.frame("accept", ACCEPTED, parameters.privateData());
+    byte[] reply = device.limits().copyForAccept(device.name(), parameters.privateData());
     synchronized (device) {
       boolean waits = device.requests.containsKey(this);
       device.check(waits, "accept", "it was answered before");
       bind("accept", newQp, parameters, newHandler);
       device.requests.remove(this);
-      send(reply);
-      CmEventType outcome = over ? CmEventType.CONNECT_ERROR : CmEventType.ESTABLISHED;
-      over = false; // nobody was told if the peer is gone
-      tell(outcome, outcome == CmEventType.ESTABLISHED ? 0 : ECONNRESET, Frame.NOTHING);
+      send(Frame.answer(ACCEPTED, reply));
+      boolean isGone = over; // nobody was told so far
+      over = false;
+      tell(isGone ? CmEventType.CONNECT_ERROR : CmEventType.ESTABLISHED, isGone ? ECONNRESET : 0);
       return this;
     }
   }
 
   @Override
   public void reject(int status, ByteBuffer bytes) {
-    Frame reply = device.frame("reject", status, bytes);
+    byte[] reply = device.limits().copyForReject(device.name(), bytes);
     synchronized (device) {
       if (device.requests.remove(this) != null) {
-        send(reply);
+        send(Frame.answer(status, reply));
         release();
       }
     }
@@ -166,7 +170,7 @@ final class SocketConnection implements CmId, CmRequest {
 
   @Override
   public ByteBuffer privateData() {
-    return data.asReadOnlyBuffer();
+    return ByteBuffer.wrap(data).asReadOnlyBuffer();
   }
 
   @Override
@@ -178,9 +182,6 @@ final class SocketConnection implements CmId, CmRequest {
       }
     }
   }
-
-  @Override
-  public void notifyEstablished() {} // no message comes before
 
   @Override
   public void close() {

@@ -6,11 +6,7 @@ import org.jdapl.verbs.*;
 
 /** A completion queue. It grows, and so never overflows. */
 record SocketCq(
-    SocketDevice device,
-    int capacity,
-    CqHandler handler,
-    Queue<Wc> completions,
-    AtomicBoolean armed)
+    SocketDevice device, int capacity, CqHandler handler, Queue<Wc> queue, AtomicBoolean armed)
     implements CompletionQueue {
 
   record Wc(long wrId, WcStatus status, WcOpcode opcode, long length, int qpNumber) {}
@@ -18,7 +14,7 @@ record SocketCq(
   // tag::arm[]
   /** Adds a completion and takes the arm away: one step, as its caller holds the lock. */
   void add(Wc completion) {
-    completions.add(completion);
+    queue.add(completion);
     if (armed.getAndSet(false)) {
       device.later(this, () -> handler.onNotification(this));
     }
@@ -32,7 +28,7 @@ record SocketCq(
         throw VerbsException.unsupported("req_notify_cq SOLICITED", device.name());
       }
       armed.set(true);
-      return completions.isEmpty() ? 0 : 1;
+      return queue.isEmpty() ? 0 : 1;
     }
   }
 
@@ -42,10 +38,10 @@ record SocketCq(
   public int poll(WorkCompletions into, int max) {
     synchronized (device) {
       device.own("poll_cq", this);
-      int taken = 0;
-      for (; taken < max && !completions.isEmpty(); taken++) {
-        Wc c = completions.remove();
-        into.add(c.wrId, c.status, c.opcode, (int) c.length, c.qpNumber, 0, false, 0);
+      int taken = Math.min(max, queue.size());
+      for (int i = 0; i < taken; i++) {
+        Wc wc = queue.remove();
+        into.add(wc.wrId, wc.status, wc.opcode, (int) wc.length, wc.qpNumber, 0, false, 0);
       }
       return taken;
     }
@@ -53,6 +49,6 @@ record SocketCq(
 
   @Override
   public void close() {
-    device.close(this, completions::clear);
+    device.close(this, queue::clear);
   }
 }

@@ -78,33 +78,36 @@ final class SocketDevice implements Device {
   private boolean closed;
   private int lastNumber;
 
-  static Thread daemon(Runnable body) {
+  private static Thread daemon(Runnable body) {
     Thread thread = new Thread(body, "socket-device");
     thread.setDaemon(true);
     return thread;
   }
 
+  static void start(Runnable body) {
+    daemon(body).start();
+  }
+
   // tag::objects[]
-  void check(boolean is, String verb, int errno, String detail) {
+  void check(boolean is, String verb, String detail) {
     if (!is) {
-      throw new VerbsException(verb, name(), errno, detail);
+      throw VerbsException.invalid(verb, name(), detail);
     }
   }
 
-  void check(boolean is, String verb, String detail) {
-    check(is, verb, VerbsException.EINVAL, detail);
-  }
-
-  void own(String verb, Object object) {
-    check(open.containsKey(object), verb, object + "; expected an open object of this device");
+  /** Fails unless the device is open, and the objects are open ones of it. */
+  synchronized void own(String verb, Object... objects) {
+    if (closed) {
+      throw new VerbsException(verb, name(), VerbsException.ENODEV, "the device is closed");
+    }
+    for (Object object : objects) {
+      check(open.containsKey(object), verb, object + "; expected an open object of this device");
+    }
   }
 
   /** Opens an object, which is made with others. */
   synchronized <T> T add(String verb, T object, Object... uses) {
-    check(!closed, verb, VerbsException.ENODEV, "the device is closed");
-    for (Object used : uses) {
-      own(verb, used);
-    }
+    own(verb, uses);
     open.put(object, List.of(uses));
     return object;
   }
@@ -112,13 +115,18 @@ final class SocketDevice implements Device {
   /** Ends an object, once, and not before those that are made with it. */
   void close(Object object, Runnable last) {
     synchronized (this) {
-      boolean isUsed = open.values().stream().flatMap(List::stream).anyMatch(o -> o == object);
-      check(!isUsed, "close", VerbsException.EBUSY, object + " is used; close its users first");
+      if (open.values().stream().flatMap(List::stream).anyMatch(o -> o == object)) {
+        throw busy(object + " is used; close its users first");
+      }
       if (open.remove(object) != null) {
         last.run();
       }
     }
     call(object, () -> {}); // returns when no handler of it runs; none will
+  }
+
+  private VerbsException busy(String detail) {
+    return new VerbsException("close", name(), VerbsException.EBUSY, detail);
   }
 
   /** Has a handler of an object called, if the object is open then. */
@@ -129,11 +137,11 @@ final class SocketDevice implements Device {
   /** Calls a handler with no lock held but one that its object's close waits for. */
   boolean call(Object object, Runnable handler) {
     synchronized (object) {
-      if (open.containsKey(object)) {
+      boolean isOpen = open.containsKey(object);
+      if (isOpen) {
         handler.run();
-        return true;
       }
-      return false;
+      return isOpen;
     }
   }
 
@@ -152,17 +160,6 @@ final class SocketDevice implements Device {
   }
 
   // end::memory[]
-
-  Frame frame(String verb, int value, ByteBuffer data) {
-    int length = data.remaining();
-    check(length <= 256, verb, length + " bytes of private data; expected at most 256");
-    return Frame.answer(value, ByteBuffer.allocate(length).put(data.duplicate()).flip());
-  }
-
-  private int port(String verb, long service) {
-    check(service >= 0 && service <= 0xffff, verb, service + "; expected a TCP port");
-    return (int) service;
-  }
 
   @Override
   public String name() {
@@ -198,10 +195,7 @@ final class SocketDevice implements Device {
   @Override
   public synchronized MemoryRegion regMr(
       ProtectionDomain pd, ByteBuffer buffer, Set<Access> access) {
-    boolean isWritten = access.contains(Access.LOCAL_WRITE);
-    boolean isLegal = isWritten ? !buffer.isReadOnly() : !access.contains(Access.REMOTE_WRITE);
-    String detail = "; expected a direct buffer, and LOCAL_WRITE where the peer may write";
-    check(isLegal && buffer.isDirect(), "reg_mr", buffer + " for " + access + detail);
+    Access.check(name(), buffer, access);
     int key = ++lastNumber;
     long address = (long) key << Integer.SIZE; // made up; two regions are never adjacent
     ByteBuffer all = buffer.duplicate().clear();
@@ -212,16 +206,14 @@ final class SocketDevice implements Device {
 
   @Override
   public CompletionQueue createCq(int size, CqHandler handler) {
-    check(size <= MANY, "create_cq", size + " entries; expected at most " + MANY);
-    Queue<SocketCq.Wc> queue = new ArrayDeque<>();
-    return add("create_cq", new SocketCq(this, size, handler, queue, new AtomicBoolean()));
+    LIMITS.checkCq("create_cq", name(), size);
+    AtomicBoolean armed = new AtomicBoolean();
+    return add("create_cq", new SocketCq(this, size, handler, new ArrayDeque<>(), armed));
   }
 
   @Override
   public synchronized QueuePair createQp(QpAttributes wanted) {
-    boolean isFit =
-        Math.max(wanted.maxSendWr(), wanted.maxRecvWr()) <= MANY && wanted.srq() == null;
-    check(isFit, "create_qp", wanted + "; expected at most " + LIMITS);
+    LIMITS.checkQp(name(), wanted);
     SocketQp qp = new SocketQp(this, wanted, ++lastNumber & 0xff_ffff);
     return add("create_qp", qp, wanted.pd(), wanted.sendCq(), wanted.recvCq());
   }
@@ -230,12 +222,13 @@ final class SocketDevice implements Device {
 
   @Override
   public synchronized CmListener listen(long service, int backlog, CmListenHandler handler) {
-    check(!closed, "listen", VerbsException.ENODEV, "the device is closed");
+    own("listen");
+    int wanted = Device.checkService("listen", name(), service, 0);
     try {
-      ServerSocket server = new ServerSocket(port("listen", service), 0, address());
+      ServerSocket server = new ServerSocket(wanted, 0, address());
       int port = server.getLocalPort();
       SocketListener listener = new SocketListener(this, server, port, backlog, handler);
-      daemon(add("listen", listener)::run).start();
+      start(add("listen", listener)::run);
       return listener;
     } catch (IOException e) {
       throw new VerbsException("listen", name(), VerbsException.EADDRINUSE, service + ": " + e);
@@ -245,21 +238,23 @@ final class SocketDevice implements Device {
   @Override
   public synchronized CmId connect(
       QueuePair qp, InetAddress remote, long service, CmParameters parameters, CmHandler handler) {
-    SocketAddress peer = new InetSocketAddress(remote, port("connect", service));
-    Frame request = frame("connect", 0, parameters.privateData());
+    int port = Device.checkService("connect", name(), service, 1);
+    byte[] data = LIMITS.copyForConnect(name(), parameters.privateData());
     SocketConnection id = new SocketConnection(this, null, new Socket());
     id.bind("connect", qp, parameters, handler);
-    id.send(request);
-    daemon(() -> id.run(peer)).start();
+    id.send(Frame.answer(0, data));
+    start(() -> id.run(new InetSocketAddress(remote, port)));
     return id;
   }
 
   @Override
   public synchronized void close() {
-    check(open.isEmpty(), "close", VerbsException.EBUSY, open.keySet() + " are open");
+    if (!open.isEmpty()) {
+      throw busy(open.keySet() + " are open; close them first");
+    }
     closed = true;
     for (SocketConnection request : List.copyOf(requests.keySet())) {
-      request.reject(SocketConnection.NOBODY_LISTENS, Frame.NOTHING);
+      request.reject(SocketConnection.NOBODY_LISTENS, null);
     }
     handlers.shutdown();
   }

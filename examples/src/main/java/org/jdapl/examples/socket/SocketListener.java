@@ -15,7 +15,7 @@ record SocketListener(
       while (!server.isClosed()) {
         try {
           SocketConnection next = new SocketConnection(device, this, server.accept());
-          SocketDevice.daemon(() -> next.run(null)).start();
+          SocketDevice.start(() -> next.run(null));
         } catch (IOException e) {
           // it was closed
         }
@@ -29,7 +29,7 @@ record SocketListener(
     int waiting = Collections.frequency(device.requests.values(), this);
     device.requests.put(request, this);
     if (waiting >= backlog) {
-      request.reject(SocketConnection.NO_ROOM, Frame.NOTHING);
+      request.reject(SocketConnection.NO_ROOM, null);
     } else {
       device.handlers.execute(() -> deliver(request));
     }
@@ -37,7 +37,7 @@ record SocketListener(
 
   private void deliver(SocketConnection request) {
     if (!device.call(this, () -> handler.onRequest(request))) {
-      request.reject(SocketConnection.NOBODY_LISTENS, Frame.NOTHING);
+      request.reject(SocketConnection.NOBODY_LISTENS, null);
     }
   }
 

@@ -14,8 +14,7 @@ public final class SocketProvider implements VerbsProvider {
   @Override
   public Device open(String parameters, EventChannel channel) {
     if (!parameters.isBlank()) {
-      String detail = "parameters '" + parameters + "'; expected none";
-      throw new VerbsException("open_device", name(), VerbsException.EINVAL, detail);
+      throw VerbsException.invalid("open_device", name(), parameters + "; expected nothing");
     }
     return new SocketDevice();
   }

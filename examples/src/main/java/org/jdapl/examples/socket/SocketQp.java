@@ -79,7 +79,7 @@ final class SocketQp implements QueuePair {
     }
     if (starving && (failed || !receives.isEmpty())) {
       starving = false;
-      connection.send(Frame.answer(Frame.AGAIN, Frame.NOTHING));
+      connection.send(Frame.answer(Frame.AGAIN));
     }
     if (!asking && !sends.isEmpty()) {
       send(sends.peek());
@@ -89,14 +89,14 @@ final class SocketQp implements QueuePair {
   private void send(SendRequest next) {
     boolean isRead = next.opcode == WrOpcode.RDMA_READ;
     int length = (int) next.length();
-    ByteBuffer data = ByteBuffer.allocate(isRead ? 0 : length);
+    byte[] data = new byte[isRead ? 0 : length];
     if (!copy(next, data, null)) {
       sent(WcStatus.LOC_PROT_ERR);
       return;
     }
     asking = true;
     int value = isRead ? length : connection.rnrRetries;
-    connection.send(new Frame(next.opcode, value, next.rkey, next.remoteAddress, data.flip()));
+    connection.send(new Frame(next.opcode, value, next.rkey, next.remoteAddress, data));
   }
 
   /** The peer did the first request; if that is a read, here are the data. */
@@ -106,8 +106,10 @@ final class SocketQp implements QueuePair {
     }
     asking = false;
     if (answer.value() != Frame.AGAIN) {
-      boolean isLegal = copy(sends.peek(), answer.data(), Access.LOCAL_WRITE);
-      sent(isLegal ? WcStatus.of(answer.value()) : WcStatus.LOC_PROT_ERR);
+      WcStatus status = WcStatus.of(answer.value());
+      boolean isLegal =
+          status != WcStatus.SUCCESS || copy(sends.peek(), answer.data(), Access.LOCAL_WRITE);
+      sent(isLegal ? status : WcStatus.LOC_PROT_ERR);
     }
     proceed();
   }
@@ -140,20 +142,20 @@ final class SocketQp implements QueuePair {
   // end::proceed[]
 
   /** Copies from the elements; with the right to write, into them. False if it may not. */
-  private boolean copy(SgeList list, ByteBuffer data, Access right) {
-    for (int i = 0; i < list.sgeCount() && data.hasRemaining(); i++) {
-      int length = Math.min(list.sgeLength(i), data.remaining());
+  private boolean copy(SgeList list, byte[] data, Access right) {
+    int done = 0;
+    for (int i = 0; i < list.sgeCount() && done < data.length; i++) {
+      int length = Math.min(list.sgeLength(i), data.length - done);
       ByteBuffer part = memory(list.sgeLkey(i), list.sgeAddress(i), length, right);
       if (part == null) {
         return false;
       }
-      ByteBuffer rest = data.slice().limit(length);
       if (right == null) {
-        rest.put(part);
+        part.get(data, done, length);
       } else {
-        part.put(rest);
+        part.put(data, done, length);
       }
-      data.position(data.position() + length);
+      done += length;
     }
     return true;
   }
@@ -165,8 +167,7 @@ final class SocketQp implements QueuePair {
   // tag::serve[]
   /** Does what the peer asks for, and answers; a message without a receive is sent again later. */
   void serve(Frame request) {
-    boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
-    ByteBuffer read = ByteBuffer.allocate(isRead ? request.value() : 0);
+    byte[] read = new byte[request.opcode() == WrOpcode.RDMA_READ ? request.value() : 0];
     WcStatus status = WcStatus.RETRY_EXC_ERR; // a device would be silent, and the peer give up
     if (!failed) {
       status = request.opcode() == WrOpcode.SEND ? receive(request) : access(request, read);
@@ -174,7 +175,7 @@ final class SocketQp implements QueuePair {
     if (status == null) {
       starving = true;
     } else {
-      connection.send(Frame.answer(status.code(), read.flip()));
+      connection.send(Frame.answer(status.code(), read));
     }
   }
 
@@ -182,7 +183,7 @@ final class SocketQp implements QueuePair {
     if (receives.isEmpty()) {
       return message.value() == FOR_EVER ? null : WcStatus.RNR_RETRY_EXC_ERR;
     }
-    int length = message.data().remaining();
+    int length = message.data().length;
     boolean fits = length <= receives.peek().length();
     boolean isLegal = fits && copy(receives.peek(), message.data(), Access.LOCAL_WRITE);
     WcStatus error = fits ? WcStatus.LOC_PROT_ERR : WcStatus.LOC_LEN_ERR;
@@ -190,20 +191,20 @@ final class SocketQp implements QueuePair {
     return isLegal ? WcStatus.SUCCESS : WcStatus.REM_OP_ERR;
   }
 
-  private WcStatus access(Frame request, ByteBuffer read) {
+  private WcStatus access(Frame request, byte[] read) {
     boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
-    ByteBuffer data = isRead ? read : request.data();
+    byte[] bytes = isRead ? read : request.data();
     Access right = isRead ? Access.REMOTE_READ : Access.REMOTE_WRITE;
-    ByteBuffer memory = memory(request.key(), request.address(), data.remaining(), right);
+    ByteBuffer memory = memory(request.key(), request.address(), bytes.length, right);
     if (memory == null) {
       device.later(this, () -> device.async.onAsync(AsyncType.QP_ACCESS_ERR, this));
       fail();
       return WcStatus.REM_ACCESS_ERR;
     }
     if (isRead) {
-      read.put(memory);
+      memory.get(bytes);
     } else {
-      memory.put(data);
+      memory.put(bytes);
     }
     return WcStatus.SUCCESS;
   }

@@ -155,7 +155,7 @@ final class RdmaCq extends RdmaObject implements CompletionQueue {
 
   @Override
   public synchronized void resize(final int entries) {
-    device.checkSize("resize_cq", "entries", entries, 1, device.limits().maxCqe());
+    device.limits().checkCq("resize_cq", toString(), entries);
     final long alive = pointer("resize_cq");
     Results.check(Verbs.resizeCq(alive, entries), "resize_cq", this, "to " + entries + " entries");
     capacity = Verbs.cqEntries(alive);

@@ -432,34 +432,20 @@ final class RdmaDevice implements Device {
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    if (!buffer.isDirect()) {
-      throw invalid("reg_mr", "a heap buffer of " + buffer.capacity() + " bytes; expected direct");
-    }
-    final boolean writable = access.contains(Access.LOCAL_WRITE);
-    if (writable && buffer.isReadOnly()) {
-      throw invalid("reg_mr", "LOCAL_WRITE to a read-only buffer");
-    }
-    if (!writable
-        && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
-      throw invalid("reg_mr", access + "; writes of the peer need LOCAL_WRITE too");
-    }
+    Access.check(name, buffer, access);
     return new RdmaMr(own("reg_mr", RdmaPd.class, pd), buffer, access);
   }
 
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    checkSize("create_cq", "entries", entries, 1, limits.maxCqe());
+    limits.checkCq("create_cq", name, entries);
     return new RdmaCq(this, entries, handler);
   }
 
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    if (limits.maxSrq() == 0) {
-      throw VerbsException.unsupported("create_srq", name);
-    }
-    checkSize("create_srq", "maxWr", maxWr, 1, limits.maxSrqWr());
-    checkSize("create_srq", "maxSge", maxSge, 0, limits.maxSrqSge());
+    limits.checkSrq(name, maxWr, maxSge);
     return new RdmaSrq(own("create_srq", RdmaPd.class, pd), maxWr, maxSge);
   }
 
@@ -473,11 +459,7 @@ final class RdmaDevice implements Device {
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    checkSize("create_qp", "maxSendWr", attributes.maxSendWr(), 0, limits.maxQpWr());
-    checkSize("create_qp", "maxRecvWr", attributes.maxRecvWr(), 0, limits.maxQpWr());
-    checkSize("create_qp", "maxSendSge", attributes.maxSendSge(), 0, limits.maxSge());
-    checkSize("create_qp", "maxRecvSge", attributes.maxRecvSge(), 0, limits.maxSge());
-    checkSize("create_qp", "maxInline", attributes.maxInline(), 0, Integer.MAX_VALUE);
+    limits.checkQp(name, attributes);
     return new RdmaQp(
         own("create_qp", RdmaPd.class, attributes.pd()),
         own("create_qp", RdmaCq.class, attributes.sendCq()),
@@ -504,7 +486,7 @@ final class RdmaDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    checkService("listen", service, 0);
+    Device.checkService("listen", name, service, 0);
     if (backlog < 0) {
       throw invalid("listen", "backlog " + backlog + "; expected 0 or more");
     }
@@ -520,12 +502,11 @@ final class RdmaDevice implements Device {
       final long service,
       final CmParameters parameters,
       final CmHandler handler) {
-    checkService("connect", service, 1);
+    final int remotePort = Device.checkService("connect", name, service, 1);
     final RdmaQp connecting = own("connect", RdmaQp.class, qp);
-    final byte[] data =
-        privateData("connect", parameters.privateData(), limits.connectPrivateData());
+    final byte[] data = limits.copyForConnect(name, parameters.privateData());
     final RdmaCmId id = add(new RdmaCmId(this, connecting, parameters, handler));
-    begun(id, () -> id.connect(remote, (int) service, data));
+    begun(id, () -> id.connect(remote, remotePort, data));
     return id;
   }
 
@@ -538,13 +519,6 @@ final class RdmaDevice implements Device {
       if (!done) {
         object.end();
       }
-    }
-  }
-
-  private void checkService(final String verb, final long service, final int min) {
-    if (service < min || service > MAX_SERVICE) {
-      throw invalid(
-          verb, "service " + service + "; expected " + min + " to " + MAX_SERVICE + ", a port");
     }
   }
 
@@ -588,19 +562,6 @@ final class RdmaDevice implements Device {
     return address instanceof Inet6Address v6 ? v6.getScopeId() : 0;
   }
 
-  /** Copies private data, once it is known to fit. */
-  byte[] privateData(final String verb, final ByteBuffer data, final int limit) {
-    if (data == null) {
-      return new byte[0];
-    }
-    if (data.remaining() > limit) {
-      throw invalid(verb, data.remaining() + " bytes of private data; expected <= " + limit);
-    }
-    final byte[] copy = new byte[data.remaining()];
-    data.duplicate().get(copy);
-    return copy;
-  }
-
   // Checks.
 
   /** An object given to a verb, if it is an open one of this device. */
@@ -611,15 +572,11 @@ final class RdmaDevice implements Device {
         return mine;
       }
     }
+    synchronized (objects) {
+      checkOpen(verb);
+    }
     final String kind = type.getSimpleName().substring("Rdma".length());
     throw invalid(verb, object + "; expected an open " + kind + " of this device");
-  }
-
-  void checkSize(
-      final String verb, final String what, final int value, final int min, final int max) {
-    if (value < min || value > max) {
-      throw invalid(verb, what + " " + value + "; expected " + min + " to " + max);
-    }
   }
 
   /** Called holding the monitor of the objects. */
@@ -630,7 +587,7 @@ final class RdmaDevice implements Device {
   }
 
   VerbsException invalid(final String verb, final String detail) {
-    return new VerbsException(verb, name, VerbsException.EINVAL, detail);
+    return VerbsException.invalid(verb, name, detail);
   }
 
   // The end.

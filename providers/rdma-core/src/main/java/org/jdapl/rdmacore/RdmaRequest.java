@@ -67,8 +67,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
   @Override
   public CmId accept(final QueuePair qp, final CmParameters parameters, final CmHandler handler) {
     final RdmaQp accepting = device.own("accept", RdmaQp.class, qp);
-    final byte[] reply =
-        device.privateData("accept", parameters.privateData(), device.limits().acceptPrivateData());
+    final byte[] reply = device.limits().copyForAccept(device.name(), parameters.privateData());
     final RdmaCmId id = device.add(new RdmaCmId(device, accepting, parameters, handler));
     boolean accepted = false;
     try {
@@ -90,8 +89,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
 
   @Override
   public void reject(final int status, final ByteBuffer privateData) {
-    final byte[] said =
-        device.privateData("reject", privateData, device.limits().rejectPrivateData());
+    final byte[] said = device.limits().copyForReject(device.name(), privateData);
     final byte[] reply = device.isIwarp() ? IwarpReject.tag(said) : said;
     synchronized (this) {
       checkNotAnswered("reject");

@@ -358,9 +358,7 @@ final class SimCq extends SimObject implements CompletionQueue {
 
   @Override
   public void resize(final int entries) {
-    if (entries < 1 || entries > SimDevice.LIMITS.maxCqe()) {
-      throw invalid("resize_cq", entries + " entries; expected 1 to " + SimDevice.LIMITS.maxCqe());
-    }
+    SimDevice.LIMITS.checkCq("resize_cq", toString(), entries);
     final Entry[] larger = entries(entries);
     synchronized (lock) {
       check("resize_cq");

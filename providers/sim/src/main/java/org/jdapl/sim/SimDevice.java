@@ -237,17 +237,7 @@ final class SimDevice implements Device {
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    final boolean writable = access.contains(Access.LOCAL_WRITE);
-    if (!buffer.isDirect()) {
-      throw invalid("reg_mr", "a heap buffer of " + buffer.capacity() + " bytes; expected direct");
-    }
-    if (writable && buffer.isReadOnly()) {
-      throw invalid("reg_mr", "LOCAL_WRITE to a read-only buffer");
-    }
-    if (!writable
-        && (access.contains(Access.REMOTE_WRITE) || access.contains(Access.REMOTE_ATOMIC))) {
-      throw invalid("reg_mr", access + "; writes of the peer need LOCAL_WRITE too");
-    }
+    Access.check(name, buffer, access);
     synchronized (fabric.wire) {
       final SimPd domain = own("reg_mr", SimPd.class, pd);
       added("reg_mr", SimObject.Kind.MR, LIMITS.maxMr());
@@ -277,7 +267,7 @@ final class SimDevice implements Device {
 
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    checkSize("create_cq", "entries", entries, 1, LIMITS.maxCqe());
+    LIMITS.checkCq("create_cq", name, entries);
     synchronized (fabric.wire) {
       added("create_cq", SimObject.Kind.CQ, LIMITS.maxCq());
       return new SimCq(this, created++, entries, handler);
@@ -287,8 +277,7 @@ final class SimDevice implements Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    checkSize("create_srq", "maxWr", maxWr, 1, LIMITS.maxSrqWr());
-    checkSize("create_srq", "maxSge", maxSge, 0, LIMITS.maxSrqSge());
+    LIMITS.checkSrq(name, maxWr, maxSge);
     synchronized (fabric.wire) {
       final SimPd domain = own("create_srq", SimPd.class, pd);
       added("create_srq", SimObject.Kind.SRQ, LIMITS.maxSrq());
@@ -298,10 +287,7 @@ final class SimDevice implements Device {
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    checkSize("create_qp", "maxSendWr", attributes.maxSendWr(), 0, LIMITS.maxQpWr());
-    checkSize("create_qp", "maxRecvWr", attributes.maxRecvWr(), 0, LIMITS.maxQpWr());
-    checkSize("create_qp", "maxSendSge", attributes.maxSendSge(), 0, MAX_SGE);
-    checkSize("create_qp", "maxRecvSge", attributes.maxRecvSge(), 0, MAX_SGE);
+    LIMITS.checkQp(name, attributes);
     synchronized (fabric.wire) {
       final SimPd pd = own("create_qp", SimPd.class, attributes.pd());
       final SimCq sendCq = own("create_qp", SimCq.class, attributes.sendCq());
@@ -322,16 +308,9 @@ final class SimDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    if (service < 0 || service > MAX_SERVICE || backlog < 0) {
-      throw invalid(
-          "listen",
-          "service "
-              + service
-              + ", backlog "
-              + backlog
-              + "; expected 0 to "
-              + MAX_SERVICE
-              + ", and >= 0");
+    Device.checkService("listen", name, service, 0);
+    if (backlog < 0) {
+      throw invalid("listen", "backlog " + backlog + "; expected 0 or more");
     }
     synchronized (fabric.wire) {
       checkOpen("listen");
@@ -359,10 +338,10 @@ final class SimDevice implements Device {
       final long service,
       final CmParameters parameters,
       final CmHandler handler) {
+    Device.checkService("connect", name, service, 1);
     synchronized (fabric.wire) {
       final SimQp connecting = own("connect", SimQp.class, qp);
-      final byte[] data =
-          privateData("connect", parameters.privateData(), LIMITS.connectPrivateData());
+      final byte[] data = LIMITS.copyForConnect(name, parameters.privateData());
       final SimCmId id =
           new SimCmId(this, connecting, parameters, handler, SimCmId.State.CONNECTING);
       if (remote.equals(ADDRESS)) {
@@ -385,19 +364,6 @@ final class SimDevice implements Device {
     } else {
       listener.arrive(from, data);
     }
-  }
-
-  /** Copies private data, once it is known to fit. */
-  byte[] privateData(final String verb, final ByteBuffer data, final int limit) {
-    if (data == null) {
-      return new byte[0];
-    }
-    if (data.remaining() > limit) {
-      throw invalid(verb, data.remaining() + " bytes of private data; expected <= " + limit);
-    }
-    final byte[] copy = new byte[data.remaining()];
-    data.duplicate().get(copy);
-    return copy;
   }
 
   void add(final SimCmId id) {
@@ -450,13 +416,6 @@ final class SimDevice implements Device {
     }
   }
 
-  private void checkSize(
-      final String verb, final String what, final int value, final int min, final int max) {
-    if (value < min || value > max) {
-      throw invalid(verb, what + " " + value + "; expected " + min + " to " + max);
-    }
-  }
-
   private void added(final String verb, final SimObject.Kind kind, final int limit) {
     checkOpen(verb);
     if (counts.getOrDefault(kind, 0) >= limit) {
@@ -470,7 +429,7 @@ final class SimDevice implements Device {
   }
 
   private VerbsException invalid(final String verb, final String detail) {
-    return new VerbsException(verb, name, VerbsException.EINVAL, detail);
+    return VerbsException.invalid(verb, name, detail);
   }
 
   private VerbsException noRoom(final String verb, final String detail) {

@@ -68,7 +68,7 @@ abstract class SimObject implements AutoCloseable {
   void release() {}
 
   final VerbsException invalid(final String verb, final String detail) {
-    return new VerbsException(verb, name, VerbsException.EINVAL, detail);
+    return VerbsException.invalid(verb, name, detail);
   }
 
   @Override

@@ -65,7 +65,7 @@ public final class SimProvider implements VerbsProvider {
   }
 
   private VerbsException invalid(final String detail) {
-    return new VerbsException("open_device", name(), VerbsException.EINVAL, detail);
+    return VerbsException.invalid("open_device", name(), detail);
   }
 
   private SimFabric fabric() {

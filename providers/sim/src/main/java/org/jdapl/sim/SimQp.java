@@ -576,6 +576,9 @@ final class SimQp extends SimObject implements QueuePair {
           "modify_qp", toString(), VerbsException.EIO, "the device was removed");
     }
     synchronized (fabric.wire) {
+      if (isClosed()) {
+        throw invalid("modify_qp", "it is closed");
+      }
       fail();
     }
   }

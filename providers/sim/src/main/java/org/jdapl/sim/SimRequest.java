@@ -42,9 +42,7 @@ final class SimRequest implements CmRequest {
     synchronized (device.fabric().wire) {
       checkNotAnswered("accept");
       final SimQp accepting = device.own("accept", SimQp.class, qp);
-      final byte[] reply =
-          device.privateData(
-              "accept", parameters.privateData(), SimDevice.LIMITS.acceptPrivateData());
+      final byte[] reply = SimDevice.LIMITS.copyForAccept(device.name(), parameters.privateData());
       final SimCmId id =
           new SimCmId(device, accepting, parameters, handler, SimCmId.State.ACCEPTED);
       answered();
@@ -58,8 +56,7 @@ final class SimRequest implements CmRequest {
     final SimDevice device = listener.device();
     synchronized (device.fabric().wire) {
       checkNotAnswered("reject");
-      final byte[] reply =
-          device.privateData("reject", privateData, SimDevice.LIMITS.rejectPrivateData());
+      final byte[] reply = SimDevice.LIMITS.copyForReject(device.name(), privateData);
       answered();
       initiator.reject(device, status, reply);
     }

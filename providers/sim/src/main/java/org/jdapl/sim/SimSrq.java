@@ -42,6 +42,7 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
       throw invalid("modify_srq", maxWr + " receives of at most " + SimDevice.LIMITS.maxSrqWr());
     }
     synchronized (fabric.wire) {
+      checkOpen();
       if (!queue.resize(maxWr)) {
         throw invalid("modify_srq", "more than " + maxWr + " receives are in it");
       }
@@ -51,8 +52,15 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
   @Override
   public void armLimit(final int limit) {
     synchronized (fabric.wire) {
+      checkOpen();
       watermark = limit;
       checkWatermark();
+    }
+  }
+
+  private void checkOpen() {
+    if (isClosed()) {
+      throw invalid("modify_srq", "it is closed");
     }
   }
 

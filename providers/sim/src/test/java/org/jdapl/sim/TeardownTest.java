@@ -92,7 +92,7 @@ class TeardownTest {
     assertThat(a.receives()).isEmpty();
     assertThat(a.qp.postRecv(a.recv(1, 0, 8))).isEqualTo(VerbsException.EINVAL);
     assertThat(a.qp.postSend(a.request(WrOpcode.SEND, 1, 0, 8))).isEqualTo(VerbsException.EINVAL);
-    a.qp.modifyToError();
+    assertThatThrownBy(a.qp::modifyToError).hasMessageContaining("it is closed");
   }
 
   private SharedReceiveQueue share(final Side side, final int depth) {

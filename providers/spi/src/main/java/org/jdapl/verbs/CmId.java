@@ -18,9 +18,10 @@ public interface CmId extends AutoCloseable {
 
   /**
    * Tells the connection manager that a message arrived before ESTABLISHED (rdma_notify), which
-   * makes ESTABLISHED come.
+   * makes ESTABLISHED come. Without effect once it came. The default is for a provider whose
+   * ESTABLISHED comes with the accept.
    */
-  void notifyEstablished();
+  default void notifyEstablished() {}
 
   /**
    * How many RDMA reads and atomics of the peer this side answers at once (responder_resources).

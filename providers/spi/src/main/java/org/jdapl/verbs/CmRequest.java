@@ -22,21 +22,26 @@ public interface CmRequest {
 
   /**
    * Accepts (rdma_accept). The outcome is an event: ESTABLISHED, or one of UNREACHABLE,
-   * CONNECT_ERROR and REJECTED if the peer is gone.
+   * CONNECT_ERROR and REJECTED if the peer is gone, which is never an exception. An accept that
+   * threw has answered nothing.
    *
    * @param qp the queue pair to connect.
    * @param parameters how to connect, and the private data.
    * @param handler told of each event; it may be called before this method returns.
    * @return the id of the connection.
-   * @throws VerbsException if the answer could not be sent, or one was sent already.
+   * @throws VerbsException with EINVAL if an answer was given already, the queue pair is closed,
+   *     connected or in the error state, or the private data too long; with ENODEV if the device is
+   *     closed.
    */
   CmId accept(QueuePair qp, CmParameters parameters, CmHandler handler);
 
   /**
-   * Says no (rdma_reject); the peer gets REJECTED. Without effect if the peer is gone.
+   * Says no (rdma_reject); the peer gets REJECTED. Without effect if the peer is gone. When an
+   * answer was given already it changes nothing, and may throw.
    *
    * @param status {@link CmHandler#CONSUMER_REJECT} if the consumer says no, or another reason.
-   * @param privateData what to tell the peer; copied by the call.
+   * @param privateData what to tell the peer; copied by the call; null for nothing.
+   * @throws VerbsException with EINVAL if the private data is too long, or it was answered.
    */
   void reject(int status, ByteBuffer privateData);
 }

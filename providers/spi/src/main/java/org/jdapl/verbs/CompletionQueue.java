@@ -2,7 +2,8 @@ package org.jdapl.verbs;
 
 /**
  * A completion queue (ibv_cq). One thread at a time polls and arms it; the provider adds
- * completions whenever it likes.
+ * completions whenever it likes. Once it is closed, to poll, arm or resize it throws a {@link
+ * VerbsException} with EINVAL.
  */
 public interface CompletionQueue extends AutoCloseable {
 
@@ -62,7 +63,8 @@ public interface CompletionQueue extends AutoCloseable {
    * Changes the capacity (ibv_resize_cq) and loses no completion.
    *
    * @param entries the least number of entries it must hold.
-   * @throws VerbsException if not supported, or if it holds more completions than that.
+   * @throws VerbsException if not supported, if it is more than the device allows, or if it holds
+   *     more completions than that.
    */
   default void resize(final int entries) {
     throw VerbsException.unsupported("resize_cq", device().name());

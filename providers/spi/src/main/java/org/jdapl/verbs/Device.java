@@ -7,6 +7,9 @@ import java.util.Set;
 /**
  * An open RDMA device with its connection manager (ibv_context and rdma_cm). May be called from any
  * thread.
+ *
+ * <p>Once it is closed, every method that creates something throws a {@link VerbsException} with
+ * ENODEV; those that tell of the device answer as before.
  */
 public interface Device extends AutoCloseable {
 
@@ -14,6 +17,25 @@ public interface Device extends AutoCloseable {
    * The largest service: services are the ports of the connection manager, from 1 (RDMA_PS_TCP).
    */
   long MAX_SERVICE = 0xFFFF;
+
+  /**
+   * What {@link #listen} and {@link #connect} check first.
+   *
+   * @param verb the verb, for the message.
+   * @param device the name of the device, for the message.
+   * @param service what is asked for.
+   * @param least the least that is legal: 0 to listen, 1 to connect.
+   * @return the service, a port.
+   * @throws VerbsException with EINVAL unless it is up to {@link #MAX_SERVICE}.
+   */
+  static int checkService(
+      final String verb, final String device, final long service, final int least) {
+    if (service < least || service > MAX_SERVICE) {
+      throw VerbsException.invalid(
+          verb, device, "service " + service + "; expected " + least + " to " + MAX_SERVICE);
+    }
+    return (int) service;
+  }
 
   /**
    * The name of the device, for messages.
@@ -64,7 +86,8 @@ public interface Device extends AutoCloseable {
 
   /**
    * Says where asynchronous events go (ibv_get_async_event, acknowledged when the handler
-   * returned). Called once, before any object is created.
+   * returned). Called once, before any object is created. None is told of an object when the
+   * object's close has returned, nor any when the device's has.
    *
    * @param handler called by the provider.
    */
@@ -85,7 +108,8 @@ public interface Device extends AutoCloseable {
    * @param buffer a direct buffer; the region is the whole of it, whatever its position and limit.
    * @param access what may be done to it.
    * @return the region.
-   * @throws VerbsException if the buffer is not direct, or there is no room.
+   * @throws VerbsException with EINVAL if the buffer is not direct, or the rights are not legal
+   *     ({@link Access#check}); or if there is no room.
    */
   MemoryRegion regMr(ProtectionDomain pd, ByteBuffer buffer, Set<Access> access);
 
@@ -151,7 +175,7 @@ public interface Device extends AutoCloseable {
   /**
    * Asks a peer for a connection (rdma_resolve_addr, rdma_resolve_route, rdma_connect). The outcome
    * is an event; exactly one of ESTABLISHED, REJECTED, UNREACHABLE, CONNECT_ERROR, ADDR_ERROR and
-   * ROUTE_ERROR comes first.
+   * ROUTE_ERROR comes first. So is that nobody listens there, or that the peer is gone.
    *
    * @param qp the queue pair to connect; the id does not own it.
    * @param remote the peer's address.
@@ -159,7 +183,8 @@ public interface Device extends AutoCloseable {
    * @param parameters how to connect, and the private data.
    * @param handler told of each event; it may be called before this method returns.
    * @return the id of the connection.
-   * @throws VerbsException if the request could not be sent.
+   * @throws VerbsException with EINVAL if the queue pair is closed, connected or in the error
+   *     state, or the private data too long; or if this device could not send the request.
    */
   CmId connect(
       QueuePair qp, InetAddress remote, long service, CmParameters parameters, CmHandler handler);

@@ -1,5 +1,7 @@
 package org.jdapl.verbs;
 
+import java.nio.ByteBuffer;
+
 /**
  * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link
  * Builder} makes one, number by name.
@@ -40,6 +42,117 @@ public record DeviceLimits(
     int connectPrivateData,
     int acceptPrivateData,
     int rejectPrivateData) {
+
+  /**
+   * What {@link Device#createCq} and {@link CompletionQueue#resize} check first.
+   *
+   * @param verb the verb, for the message.
+   * @param object what it is called on, for the message.
+   * @param entries what is asked for.
+   * @throws VerbsException with EINVAL unless they are 1 to {@link #maxCqe}.
+   */
+  public void checkCq(final String verb, final String object, final int entries) {
+    check(verb, object, "entries", entries, 1, maxCqe);
+  }
+
+  /**
+   * What {@link Device#createSrq} checks first.
+   *
+   * @param device its name.
+   * @param wr the receives asked for.
+   * @param sge the elements of one.
+   * @throws VerbsException with EOPNOTSUPP if there are none; with EINVAL unless it is within
+   *     {@link #maxSrqWr} and {@link #maxSrqSge}.
+   */
+  public void checkSrq(final String device, final int wr, final int sge) {
+    if (maxSrq == 0) {
+      throw VerbsException.unsupported("create_srq", device);
+    }
+    check("create_srq", device, "maxWr", wr, 1, maxSrqWr);
+    check("create_srq", device, "maxSge", sge, 0, maxSrqSge);
+  }
+
+  /**
+   * What {@link Device#createQp} checks first, but for whose the objects are.
+   *
+   * @param device its name.
+   * @param wanted what is asked for.
+   * @throws VerbsException with EINVAL if a number is negative, or above {@link #maxQpWr} or {@link
+   *     #maxSge}, or if there is a shared receive queue and {@link #maxSrq} is 0.
+   */
+  public void checkQp(final String device, final QpAttributes wanted) {
+    check("create_qp", device, "maxSendWr", wanted.maxSendWr(), 0, maxQpWr);
+    check("create_qp", device, "maxRecvWr", wanted.maxRecvWr(), 0, maxQpWr);
+    check("create_qp", device, "maxSendSge", wanted.maxSendSge(), 0, maxSge);
+    check("create_qp", device, "maxRecvSge", wanted.maxRecvSge(), 0, maxSge);
+    check("create_qp", device, "maxInline", wanted.maxInline(), 0, Integer.MAX_VALUE);
+    if (wanted.srq() != null && maxSrq == 0) {
+      throw VerbsException.invalid("create_qp", device, wanted.srq() + "; expected no srq");
+    }
+  }
+
+  private static void check(
+      final String verb,
+      final String device,
+      final String what,
+      final int value,
+      final int min,
+      final int max) {
+    if (value < min || value > max) {
+      throw VerbsException.invalid(
+          verb, device, what + " " + value + "; expected " + min + " to " + max);
+    }
+  }
+
+  /**
+   * The private data of a connect, copied once it is known to fit.
+   *
+   * @param device its name.
+   * @param data from its position to its limit, which stay; null for none.
+   * @return the copy.
+   * @throws VerbsException with EINVAL if it is longer than {@link #connectPrivateData}.
+   */
+  public byte[] copyForConnect(final String device, final ByteBuffer data) {
+    return copy("connect", device, data, connectPrivateData);
+  }
+
+  /**
+   * The private data of an accept, copied once it is known to fit.
+   *
+   * @param device its name.
+   * @param data from its position to its limit, which stay; null for none.
+   * @return the copy.
+   * @throws VerbsException with EINVAL if it is longer than {@link #acceptPrivateData}.
+   */
+  public byte[] copyForAccept(final String device, final ByteBuffer data) {
+    return copy("accept", device, data, acceptPrivateData);
+  }
+
+  /**
+   * The private data of a reject, copied once it is known to fit.
+   *
+   * @param device its name.
+   * @param data from its position to its limit, which stay; null for none.
+   * @return the copy.
+   * @throws VerbsException with EINVAL if it is longer than {@link #rejectPrivateData}.
+   */
+  public byte[] copyForReject(final String device, final ByteBuffer data) {
+    return copy("reject", device, data, rejectPrivateData);
+  }
+
+  private static byte[] copy(
+      final String verb, final String device, final ByteBuffer data, final int limit) {
+    final int length = data == null ? 0 : data.remaining();
+    if (length > limit) {
+      throw VerbsException.invalid(
+          verb, device, length + " bytes of private data; expected <= " + limit);
+    }
+    final byte[] copy = new byte[length];
+    if (data != null) {
+      data.duplicate().get(copy);
+    }
+    return copy;
+  }
 
   /** Collects the limits; what was not said is 0. */
   public static final class Builder {

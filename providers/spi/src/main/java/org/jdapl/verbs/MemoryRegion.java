@@ -1,6 +1,6 @@
 package org.jdapl.verbs;
 
-/** A registered memory region (ibv_mr). It keeps its buffer alive. */
+/** A registered memory region (ibv_mr). It keeps its buffer alive; what it tells stays the same. */
 public interface MemoryRegion extends AutoCloseable {
 
   /**

@@ -1,6 +1,9 @@
 package org.jdapl.verbs;
 
-/** A reliable-connected queue pair (ibv_qp). The connection manager moves it to connected. */
+/**
+ * A reliable-connected queue pair (ibv_qp). The connection manager moves it to connected; receives
+ * may be posted before. Once it is closed, a post is refused with EINVAL.
+ */
 public interface QueuePair extends AutoCloseable {
 
   /**
@@ -95,13 +98,15 @@ public interface QueuePair extends AutoCloseable {
    * Moves the queue pair to the error state (ibv_modify_qp to IBV_QPS_ERR): every request in it
    * completes, with WR_FLUSH_ERR unless it was done already. Legal in every state and twice.
    *
-   * @throws VerbsException if the device refused.
+   * @throws VerbsException with EINVAL if it is closed; or if the device refused.
    */
   void modifyToError();
 
   /**
-   * Destroys the queue pair (ibv_destroy_qp). Completions of it that nobody polled may stay in
-   * their queue or vanish.
+   * Destroys the queue pair (ibv_destroy_qp), in any state, also while another thread posts: that
+   * post is done or refused. Completions of it that nobody polled may stay in their queue or
+   * vanish; none is added when this returned, and no asynchronous event of it comes. A connection
+   * that it has is over, and its id may be closed later.
    */
   @Override
   void close();

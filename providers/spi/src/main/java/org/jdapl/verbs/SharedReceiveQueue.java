@@ -1,6 +1,9 @@
 package org.jdapl.verbs;
 
-/** A shared receive queue (ibv_srq). */
+/**
+ * A shared receive queue (ibv_srq). Once it is closed, a post is refused with EINVAL, and the
+ * others throw a {@link VerbsException} with it.
+ */
 public interface SharedReceiveQueue extends AutoCloseable {
 
   /**

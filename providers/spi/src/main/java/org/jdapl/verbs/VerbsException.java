@@ -57,6 +57,19 @@ public final class VerbsException extends RuntimeException {
   }
 
   /**
+   * The failure of a verb that was called with something that is not valid: {@link #EINVAL}.
+   *
+   * @param verb the verb.
+   * @param object the name of the object it was called on.
+   * @param detail the value that was not right and what was expected.
+   * @return the exception, to be thrown.
+   */
+  public static VerbsException invalid(
+      final String verb, final String object, final String detail) {
+    return new VerbsException(verb, object, EINVAL, detail);
+  }
+
+  /**
    * The failure of an optional verb that the provider does not have.
    *
    * @param verb the verb.

@@ -14,10 +14,15 @@
  * dispatcher never block, never throw, and never call the provider back.
  *
  * <p>To close an object a second time has no effect, from any thread, so that who closes need not
- * know who did before; a close that threw left the object open. Any other use of a closed object,
- * and of an object of another device or provider, is refused with EINVAL, or ENODEV once the device
- * itself is closed: by a {@link org.jdapl.verbs.VerbsException}, or as the result of a method that
- * returns an errno. What was destroyed is never reached.
+ * know who did before; a close that threw left the object open. What only tells something, a
+ * number, a key, a limit, tells it as long as the object is reachable. Any other use of a closed
+ * object, and of an object of another device or provider, is refused with EINVAL: by a {@link
+ * org.jdapl.verbs.VerbsException}, or as the result of a method that returns an errno. What a
+ * closed {@link org.jdapl.verbs.Device} is asked to create is refused with ENODEV, whatever it is
+ * to be made with. What was destroyed is never reached.
+ *
+ * <p>What is the peer's doing is no exception: that it is gone, refuses, or never was, is told by
+ * an event of the connection that was asked for or accepted.
  *
  * <p>What is marked {@link org.jdapl.verbs.Experimental} may change in any version.
  */

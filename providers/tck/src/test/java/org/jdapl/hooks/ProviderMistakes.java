@@ -9,13 +9,16 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jdapl.hooks.Broken.Entry;
@@ -176,7 +179,7 @@ public final class ProviderMistakes {
     }
   }
 
-  private static CmParameters with(final CmParameters of, final byte[] data, final int rnrRetries) {
+  static CmParameters with(final CmParameters of, final byte[] data, final int rnrRetries) {
     return new CmParameters(
         ByteBuffer.wrap(data), of.readsIn(), of.readsOut(), of.retryCount(), rnrRetries);
   }
@@ -457,9 +460,13 @@ public final class ProviderMistakes {
                         if (call.verb == Verb.REQ_NOTIFY_CQ) {
                           armed = true;
                         }
-                        return call.verb == Verb.POLL_CQ
-                            ? polled(call, this::inTime)
-                            : call.proceed();
+                        if (call.verb != Verb.POLL_CQ) {
+                          return call.proceed();
+                        }
+                        if (!armed) { // let the other thread complete one before the arm
+                          LockSupport.parkNanos(50_000);
+                        }
+                        return polled(call, this::inTime);
                       }
 
                       private List<Entry> inTime(final List<Entry> entries) {
@@ -985,7 +992,7 @@ public final class ProviderMistakes {
   }
 
   /** A request with one element, which is shorter. */
-  private static SendRequest shortened(final SendRequest of, final int most) {
+  static SendRequest shortened(final SendRequest of, final int most) {
     if (of.sgeCount() == 1 && of.sgeLength(0) > most) {
       final long address = of.sgeAddress(0);
       final int lkey = of.sgeLkey(0);
@@ -996,7 +1003,7 @@ public final class ProviderMistakes {
   }
 
   /** Wrong in each single request that is posted to a send queue. */
-  private static Mistake request(
+  static Mistake request(
       final String name, final String finds, final Consumer<SendRequest> change) {
     return verb(
         name,
@@ -1011,7 +1018,7 @@ public final class ProviderMistakes {
   }
 
   /** Wrong in the rights of regions. */
-  private static Mistake rights(
+  static Mistake rights(
       final String name, final String finds, final UnaryOperator<Set<Access>> change) {
     return verb(
         name,
@@ -1410,6 +1417,127 @@ public final class ProviderMistakes {
             }));
   }
 
+  /** Wrong in what it refuses: it is said to be done. */
+  static Mistake taken(
+      final String name, final String finds, final Verb which, final Object result) {
+    return verb(
+        name,
+        finds,
+        which,
+        (broken, call) -> {
+          final Object right = swallow(call);
+          return right == null || !right.equals(0) ? result : right;
+        });
+  }
+
+  /** Has what is done by a verb of some requests done a while later. */
+  private static Mistake late(
+      final String name, final String finds, final Predicate<SendRequest> which) {
+    return verb(
+        name,
+        finds,
+        Verb.POST_SEND,
+        (broken, call) -> {
+          if (call.arguments[0] instanceof SendRequest request && which.test(request)) {
+            call.arguments[0] = new SendRequest(request.sgeCount()).set(request);
+            broken.later(call::proceed);
+            return 0;
+          }
+          return call.proceed();
+        });
+  }
+
+  /** Wrong in data, and in asynchronous events. */
+  private static List<Mistake> overtaking() {
+    return List.of(
+        late(
+            "a message overtakes the write before it",
+            "required_D01_aMessageBehindAWriteFindsItDone",
+            request -> request.opcode == WrOpcode.RDMA_WRITE),
+        late(
+            "inline data is read when it is sent",
+            "required_T11_inlineDataIsCopiedByThePost",
+            request -> request.inline),
+        mistake(
+            "more inline data is taken than was told",
+            "required_T11_moreInlineDataThanItTakesIsRefused",
+            behind ->
+                new Broken(behind) {
+                  private final Map<Object, Object> told = new IdentityHashMap<>();
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    for (int i = 0; i < call.arguments.length; i++) {
+                      call.arguments[i] = told.getOrDefault(call.arguments[i], call.arguments[i]);
+                    }
+                    final Object result = call.proceed();
+                    return call.verb == Verb.CREATE_QP ? told((QueuePair) result) : result;
+                  }
+
+                  private Object told(final QueuePair qp) {
+                    final Object proxy =
+                        Proxy.newProxyInstance(
+                            ProviderMistakes.class.getClassLoader(),
+                            new Class<?>[] {QueuePair.class},
+                            (self, method, arguments) ->
+                                switch (method.getName()) {
+                                  case "maxInline" -> 16;
+                                  case "equals" -> self == arguments[0];
+                                  default -> method.invoke(qp, arguments);
+                                });
+                    told.put(proxy, qp);
+                    return proxy;
+                  }
+                }),
+        mistake(
+            "an asynchronous event comes after the end of its queue pair",
+            "required_T07_noAsynchronousEventComesAfterTheEndOfItsObject",
+            behind ->
+                new Broken(behind) {
+                  private final Map<Hooked, Event> held = new HashMap<>();
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (event.kind.equals(Fault.ASYNC)) {
+                      held.put(event.source, event);
+                    } else {
+                      event.deliver();
+                    }
+                  }
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final Object result = call.proceed();
+                    if (call.verb == Verb.DESTROY_QP && held.containsKey(call.self)) {
+                      later(held.remove(call.self)::deliver);
+                    }
+                    return result;
+                  }
+                }),
+        verb(
+            "a watermark is reported one receive too early",
+            "required_T13_theWatermarkIsReportedBelowItAndAgainWhenArmedAgain",
+            Verb.MODIFY_SRQ,
+            (broken, call) -> {
+              call.arguments[0] = (Integer) call.arguments[0] + 1;
+              return call.proceed();
+            }),
+        mistake(
+            "a watermark is armed once",
+            "required_T13_theWatermarkIsReportedBelowItAndAgainWhenArmedAgain",
+            behind ->
+                new Broken(behind) {
+                  private boolean armed;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    final boolean again = armed && call.verb == Verb.MODIFY_SRQ;
+                    armed |= call.verb == Verb.MODIFY_SRQ;
+                    return again ? null : call.proceed();
+                  }
+                }));
+  }
+
   /** A provider without one. */
   public static VerbsProvider none(final VerbsProvider behind) {
     return new Broken(behind);
@@ -1425,6 +1553,9 @@ public final class ProviderMistakes {
             transfers(),
             limits(),
             subtle(),
+            overtaking(),
+            RefusalMistakes.all(),
+            PlainMistakes.all(),
             WindowMistakes.all())
         .flatMap(List::stream);
   }

@@ -2,7 +2,10 @@ package org.jdapl.verbs.tck;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.function.IntFunction;
 import org.jdapl.verbs.DeviceLimits;
+import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
@@ -314,6 +317,111 @@ public abstract class CompletionTck extends VerbsTck {
   }
 
   @Test
+  void required_E08_aResizeLosesNoneWhereTheyDoNotFit() {
+    open();
+    final QueuePair qp = side.flushing(cq);
+    post(qp, 0, 8);
+    silence();
+    did("resize to 1, with 8 completions in it");
+    try {
+      cq.queue.resize(1);
+    } catch (final VerbsException e) {
+      needs(e.errno() != VerbsException.EOPNOTSUPP, "it has no resize");
+    }
+    cq.awaitPolled(8, "a new ring that gets as many as it holds: refuse it, or make it larger.");
+    same(range(0, 8), ids(), "all in order", "entries that are copied from the ring's start.");
+  }
+
+  @Test
+  void required_N04_aListIsPostedAsFarAsThereIsRoom() {
+    open();
+    final Cq wide = side.cq(Math.min(4096, side.device.limits().maxCqe()));
+    final QueuePair qp = side.qp(wide, wide, null, 4);
+    final RecvRequest[] list = new RecvRequest[1024];
+    for (int i = 0; i < list.length; i++) {
+      list[i] = side.recv(i, 0, 8);
+    }
+    final int posted = verb("post a list of 1024 receives", () -> qp.postRecvs(list, list.length));
+    check(
+        posted >= 4 && posted < list.length,
+        "at least 4 to be posted, which there is room for, and not all",
+        posted,
+        "a list that is posted as a whole or not at all; or one that is said to be, although its"
+            + " end was refused.");
+    refusedPost(
+        "post the next of the list alone",
+        () -> qp.postRecv(list[posted]),
+        "a count of those posted that is one too small, or too large.",
+        VerbsException.ENOMEM);
+    did("modify the queue pair to the error state");
+    qp.modifyToError();
+    wide.awaitPolled(posted, DROPPED);
+    silence();
+    wide.pollAll();
+    same(
+        range(0, posted),
+        wide.polled.stream().map(Completion::wrId).toList(),
+        "those that were posted",
+        "a request that is queued although it is not counted.");
+  }
+
+  @Test
+  void required_C01_aQueuePairThatIsNotConnectedTakesNoSends() {
+    open();
+    final QueuePair qp = side.qp(cq);
+    refusedPost(
+        "post a SEND before there is a connection",
+        () -> qp.postSend(side.send(WrOpcode.SEND, 1, 0, 8)),
+        "requests that wait for the connection, and are nobody's when it fails.",
+        VerbsException.EINVAL);
+    did("modify the queue pair to the error state");
+    qp.modifyToError();
+    silence();
+    same(List.of(), cq.pollAll(), "completions", "a request that is queued although refused.");
+  }
+
+  @Test
+  void required_E01_nothingIsLostWhereSeveralQueuePairsComplete() {
+    open();
+    needsThreads();
+    final int each = 400;
+    final List<QueuePair> qps = List.of(side.flushing(cq), side.flushing(cq));
+    final List<Semaphore> room = List.of(new Semaphore(Side.WR), new Semaphore(Side.WR));
+    final List<Background> posting = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      final QueuePair qp = qps.get(i);
+      final Semaphore places = room.get(i);
+      posting.add(
+          inBackground(
+              "post " + each + " receives to queue pair " + qp.number(),
+              () -> {
+                for (int wrId = 0; wrId < each; wrId++) {
+                  places.acquireUninterruptibly();
+                  final int errno = qp.postRecv(side.recv(wrId, 0, 8));
+                  same(0, errno, "the errno of receive " + wrId, "room that does not return.");
+                }
+              }));
+    }
+    await(
+        () -> {
+          posting.forEach(of -> rethrow(of.failure()));
+          cq.pollAll()
+              .forEach(c -> room.get(c.qpNumber() == qps.get(0).number() ? 0 : 1).release());
+          return cq.polled.size() >= 2 * each;
+        },
+        2 * each + " completions",
+        cq.polled::size,
+        "two producers that take the same place in the queue.");
+    for (final QueuePair qp : qps) {
+      same(
+          range(0, each),
+          cq.polled.stream().filter(c -> c.qpNumber() == qp.number()).map(c -> c.wrId()).toList(),
+          "the receives of queue pair " + qp.number() + " in their order",
+          "two producers that take the same place in the queue.");
+    }
+  }
+
+  @Test
   void required_P02_whatIsAboveALimitIsRefused() {
     open();
     final DeviceLimits limits = side.device.limits();
@@ -341,17 +449,37 @@ public abstract class CompletionTck extends VerbsTck {
           () -> side.cq(limits.maxCqe() + 1),
           often);
     }
-    if (limits.maxQpWr() < Integer.MAX_VALUE) {
-      refused(
-          "a queue pair of " + (limits.maxQpWr() + 1) + " requests",
-          () -> side.qp(cq, cq, null, limits.maxQpWr() + 1),
-          often);
-    }
+    refusedQp("requests", limits.maxQpWr(), most -> attributes(most, 1, 1, 1));
+    refusedQp("receives", limits.maxQpWr(), most -> attributes(1, most, 1, 1));
+    refusedQp("elements of a request", limits.maxSge(), most -> attributes(1, 1, most, 1));
+    refusedQp("elements of a receive", limits.maxSge(), most -> attributes(1, 1, 1, most));
     if (limits.maxSrq() > 0 && limits.maxSrqWr() < Integer.MAX_VALUE) {
       refused(
           "a shared receive queue of " + (limits.maxSrqWr() + 1) + " receives",
           () -> side.own(side.device.createSrq(side.pd, limits.maxSrqWr() + 1, 1)),
           often);
+    }
+    if (limits.maxSrq() > 0 && limits.maxSrqSge() < Integer.MAX_VALUE) {
+      refused(
+          "a shared receive queue of " + (limits.maxSrqSge() + 1) + " elements of a receive",
+          () -> side.own(side.device.createSrq(side.pd, 1, limits.maxSrqSge() + 1)),
+          often);
+    }
+  }
+
+  private QpAttributes attributes(
+      final int sends, final int receives, final int sendElements, final int receiveElements) {
+    return new QpAttributes(
+        side.pd, cq.queue, cq.queue, null, sends, receives, sendElements, receiveElements, 0);
+  }
+
+  private void refusedQp(
+      final String what, final int limit, final IntFunction<QpAttributes> attributes) {
+    if (limit < Integer.MAX_VALUE) {
+      refused(
+          "a queue pair of " + (limit + 1) + " " + what,
+          () -> side.own(side.device.createQp(attributes.apply(limit + 1))),
+          "a limit that is told, and not kept: each of the four numbers has one.");
     }
   }
 

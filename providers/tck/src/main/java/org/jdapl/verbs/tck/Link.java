@@ -42,6 +42,10 @@ final class Link {
   final Set<CmId> ids = ConcurrentHashMap.newKeySet();
 
   final AtomicInteger deepest = new AtomicInteger();
+
+  /** What a handler does at its end. */
+  volatile Runnable whenTold = () -> {};
+
   CmListener listener;
   CmId id;
   private volatile boolean gaveNull;
@@ -101,6 +105,7 @@ final class Link {
         gaveNull = true;
       }
       events.add(new Event(type, status, data == null ? List.of() : bytes(data)));
+      whenTold.run();
       depth.decrementAndGet();
     };
   }

@@ -188,6 +188,59 @@ public abstract class SharedReceiveTck extends VerbsTck {
   }
 
   @Test
+  void required_T13_theWatermarkIsReportedBelowItAndAgainWhenArmedAgain() {
+    connect();
+    for (int i = 0; i < 6; i++) {
+      post(i);
+    }
+    long reports = 0;
+    for (final int limit : List.of(4, 2)) { // 6 and 3 are left when it is armed
+      did("arm the limit at " + limit);
+      try {
+        srq.armLimit(limit);
+      } catch (final VerbsException e) {
+        needs(e.errno() != VerbsException.EOPNOTSUPP, "it has no watermark");
+        throw e;
+      }
+      while (6 - cq.polled.size() > limit) {
+        send();
+      }
+      silence();
+      same(
+          reports,
+          count(AsyncType.SRQ_LIMIT_REACHED),
+          "times of SRQ_LIMIT_REACHED, as " + limit + " are left and the limit is " + limit,
+          "a limit that is compared before the receive is taken, or that is not the one armed.");
+      if (limit == 4) {
+        send();
+        reports++;
+        await(
+            () -> count(AsyncType.SRQ_LIMIT_REACHED) == 1,
+            "SRQ_LIMIT_REACHED: 3 receives are left, the limit is 4",
+            () -> side.asyncs,
+            "a limit that is compared when a receive is posted only.");
+        check(
+            side.asyncs.contains(new Side.Async(AsyncType.SRQ_LIMIT_REACHED, srq)),
+            "the shared queue as its element",
+            side.asyncs,
+            "the queue pair instead.");
+      }
+    }
+    send();
+    await(
+        () -> count(AsyncType.SRQ_LIMIT_REACHED) == 2,
+        "SRQ_LIMIT_REACHED once more: 1 receive is left, the limit is 2",
+        () -> side.asyncs,
+        "a limit that can be armed once.");
+  }
+
+  private void send() {
+    final int done = cq.polled.size();
+    active.side.postSend(active.qp, active.side.send(WrOpcode.SEND, done, 0, 8));
+    cq.awaitPolled(done + 1, "a receive that is lost.");
+  }
+
+  @Test
   void required_P02_aResizeDoesAsDeclared() {
     connect();
     final boolean can = side.device.capabilities().contains(Capability.SRQ_RESIZE);
@@ -226,6 +279,18 @@ public abstract class SharedReceiveTck extends VerbsTck {
         () -> srq.postRecv(side.recv(1, 0, 8)),
         often,
         VerbsException.EINVAL);
+    refused(
+        "arm its limit",
+        () -> srq.armLimit(1),
+        often,
+        VerbsException.EINVAL,
+        VerbsException.EOPNOTSUPP);
+    refused(
+        "resize it",
+        () -> srq.resize(2 * DEPTH),
+        often,
+        VerbsException.EINVAL,
+        VerbsException.EOPNOTSUPP);
     refused(
         "create a queue pair of it",
         () -> side.qp(cq, cq, srq, Side.WR),

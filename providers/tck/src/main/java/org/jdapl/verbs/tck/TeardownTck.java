@@ -7,11 +7,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.Device;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
+import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WorkCompletions;
@@ -79,15 +82,6 @@ public abstract class TeardownTck extends VerbsTck {
     same(1, cq.notifications.get(), "notifications", "a notification after the destruction.");
   }
 
-  private static void rethrow(final Throwable failure) {
-    if (failure instanceof Error error) {
-      throw error;
-    }
-    if (failure instanceof RuntimeException exception) {
-      throw exception;
-    }
-  }
-
   @Test
   void required_T07_noNotificationComesAfterTheDestruction() {
     final Side side = first();
@@ -105,7 +99,8 @@ public abstract class TeardownTck extends VerbsTck {
             before,
             cq.notifications.get(),
             "notifications after the destruction returned",
-            "an event that was on its way: drop what is pending, under the lock that starts calls.");
+            "an event that was on its way: drop what is pending, under the lock that starts"
+                + " calls.");
       }
     }
   }
@@ -245,6 +240,7 @@ public abstract class TeardownTck extends VerbsTck {
         () -> qp.postSend(side.send(WrOpcode.SEND, 1, 0, 8)),
         REACHED,
         VerbsException.EINVAL);
+    refused("modify it to the error state", qp::modifyToError, REACHED, VerbsException.EINVAL);
     side.close(cq.queue, "the completion queue");
     final WorkCompletions batch = new WorkCompletions(4);
     refused("poll", () -> cq.queue.poll(batch, 4), REACHED, VerbsException.EINVAL);
@@ -264,8 +260,65 @@ public abstract class TeardownTck extends VerbsTck {
         () -> side.region(ByteBuffer.allocateDirect(8), Side.all()),
         REACHED,
         VerbsException.EINVAL);
-    side.close(side.device, "the device");
-    refused("use the closed device", side.device::allocPd, REACHED, VerbsException.ENODEV);
+  }
+
+  @Test
+  void required_R02_aClosedDeviceCreatesNothing() {
+    final Side side = first();
+    final Cq cq = side.cq();
+    final Device device = side.device;
+    final int shared = device.limits().maxSrq();
+    side.close(cq.queue, "the completion queue");
+    side.close(side.mr, "the region");
+    side.close(side.pd, "the domain");
+    side.close(device, "the device");
+    final String often =
+        "a look at the objects first, which are closed too: ENODEV says that it is the device.";
+    final int errno = VerbsException.ENODEV;
+    refused("allocate a domain", device::allocPd, often, errno);
+    refused("create a completion queue", () -> device.createCq(4, queue -> {}), often, errno);
+    refused(
+        "register memory",
+        () -> device.regMr(side.pd, ByteBuffer.allocateDirect(8), Side.all()),
+        often,
+        errno);
+    refused(
+        "create a queue pair",
+        () -> device.createQp(new QpAttributes(side.pd, cq.queue, cq.queue, null, 4, 4, 1, 1, 0)),
+        often,
+        errno);
+    if (shared > 0) {
+      refused("create a shared queue", () -> device.createSrq(side.pd, 4, 1), often, errno);
+    }
+  }
+
+  @Test
+  void required_R02_aQueuePairMayBeClosedWhilePostsRun() {
+    final Side side = first();
+    needsThreads();
+    final Cq cq = side.cq();
+    final String often = "a post that looks first whether it is open, and uses it afterwards.";
+    for (int round = 0; round < ROUNDS; round++) {
+      final QueuePair qp = side.qp(cq);
+      final AtomicInteger posts = new AtomicInteger();
+      final Background posting =
+          inBackground(
+              "post receives until it is refused",
+              () -> {
+                final RecvRequest request = side.recv(1, 0, 8);
+                int errno = 0;
+                while (errno == 0 || errno == VerbsException.ENOMEM) {
+                  errno = errno(() -> qp.postRecv(request));
+                  posts.incrementAndGet();
+                }
+                same(VerbsException.EINVAL, errno, "the errno of a post that is late", often);
+              });
+      await(() -> posts.get() > 0, "a post", posts::get, often);
+      side.close(qp, "the queue pair");
+      await(posting::isDone, "the posts to be refused, as it is closed", posts::get, often);
+      rethrow(posting.failure());
+      cq.pollAll();
+    }
   }
 
   @Test
@@ -298,6 +351,29 @@ public abstract class TeardownTck extends VerbsTck {
         "register a heap buffer",
         () -> side.region(ByteBuffer.allocate(64), EnumSet.of(Access.LOCAL_WRITE)),
         "a copy of the buffer that is registered: nobody would see what arrives in it.");
+  }
+
+  @Test
+  void required_D02_rightsToWriteNeedMemoryThatCanBeWritten() {
+    final Side side = first();
+    final String often = "rights that are added by the provider, or checked when they are used.";
+    refused(
+        "register with REMOTE_WRITE and without LOCAL_WRITE",
+        () -> side.region(ByteBuffer.allocateDirect(64), EnumSet.of(Access.REMOTE_WRITE)),
+        often,
+        VerbsException.EINVAL);
+    refused(
+        "register a read-only buffer with LOCAL_WRITE",
+        () -> side.region(ByteBuffer.allocateDirect(64).asReadOnlyBuffer(), Side.all()),
+        "memory that Java promised to nobody to be written.",
+        VerbsException.EINVAL);
+    final ByteBuffer constant = ByteBuffer.allocateDirect(64).asReadOnlyBuffer();
+    did("register a read-only buffer to be read");
+    same(
+        64L,
+        side.region(constant, EnumSet.of(Access.REMOTE_READ)).length(),
+        "the length of a region that is only read",
+        "read-only buffers that are refused whatever the rights.");
   }
 
   @Test

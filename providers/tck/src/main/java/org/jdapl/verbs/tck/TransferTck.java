@@ -171,6 +171,21 @@ public abstract class TransferTck extends VerbsTck {
   }
 
   @Test
+  void required_D01_aMessageBehindAWriteFindsItDone() {
+    connect();
+    for (int round = 0; round < 4; round++) {
+      fill(a.side, 0, 512, 3 + round);
+      b.side.postRecv(b.qp, round);
+      a.side.postSend(a.qp, remote(WrOpcode.RDMA_WRITE, 2L * round, 512, 700));
+      a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, 2L * round + 1, 600, 8));
+      received(round + 1);
+      did("looked at what was written: its message is here");
+      checkBytes(b.side, 700, 512, 3 + round);
+      sent(2 * round + 2);
+    }
+  }
+
+  @Test
   void required_D01_aReadBringsThePeersBytes() {
     connect();
     fill(b.side, 700, 200, 4);
@@ -266,13 +281,113 @@ public abstract class TransferTck extends VerbsTck {
   @Test
   void required_T11_aPostCopiesTheRequest() {
     connect();
-    b.side.postRecv(b.qp, 4);
+    final RecvRequest receive = b.side.recv(4, 0, 8);
+    b.side.postRecv(b.qp, receive);
+    receive.wrId = 98;
+    receive.clearSge();
     final SendRequest request = a.side.send(WrOpcode.SEND, 3, 0, 8);
     a.side.postSend(a.qp, request);
     request.wrId = 99;
     request.clearSge();
     checkSuccess(sent(1), 3, WcOpcode.SEND, a.qp);
-    same(8, received(1).byteLength(), "the length", "a request that is kept, not copied.");
+    final Completion received = received(1);
+    checkSuccess(received, 4, WcOpcode.RECV, b.qp);
+    same(8, received.byteLength(), "the length", "a request that is kept, not copied.");
+  }
+
+  @Test
+  void required_T11_moreInlineDataThanItTakesIsRefused() {
+    connect();
+    final int most = a.qp.maxInline();
+    needs(most < Side.BYTES, "it takes " + most + " bytes inline");
+    b.side.postRecv(b.qp, 1);
+    final SendRequest request = a.side.send(WrOpcode.SEND, 2, 0, most + 1);
+    request.inline = true;
+    refusedPost(
+        "post " + (most + 1) + " bytes inline, it takes " + most,
+        () -> a.qp.postSend(request),
+        "data that is cut, or written behind the end of a queue's entry; or read later, when its"
+            + " owner has changed it.",
+        VerbsException.EINVAL);
+    did("post it again, not inline");
+    request.inline = false;
+    a.side.postSend(a.qp, request);
+    checkSuccess(received(1), 1, WcOpcode.RECV, b.qp);
+  }
+
+  @Test
+  void required_E05_aFullSendQueueRefusesWithEnomem() {
+    connect();
+    int taken = 0;
+    int errno = 0;
+    while (errno == 0 && taken < 1024) {
+      final SendRequest request = a.side.send(WrOpcode.SEND, taken, 0, 8);
+      request.signaled = false;
+      errno = errno(() -> a.qp.postSend(request));
+      taken += errno == 0 ? 1 : 0;
+    }
+    did("posted messages, which the peer has no receive for, until one was refused: " + taken);
+    check(
+        errno == VerbsException.ENOMEM && taken >= Side.WR,
+        "ENOMEM, after at least " + Side.WR + " requests",
+        "errno " + errno + " after " + taken,
+        "another errno for a full queue; or requests that were sent but not answered, and are"
+            + " not counted.");
+  }
+
+  @Test
+  void required_C01_receivesPostedBeforeTheConnectionServeIt() {
+    a = new Link(this, first());
+    b = new Link(this, second());
+    for (int i = 0; i < 4; i++) {
+      b.side.postRecv(b.qp, i);
+    }
+    a.connectTo(b, 0);
+    for (int i = 0; i < 4; i++) {
+      a.side.postSend(a.qp, a.side.send(WrOpcode.SEND, i, 0, 8));
+      checkSuccess(sent(i + 1), i, WcOpcode.SEND, a.qp);
+      checkSuccess(received(i + 1), i, WcOpcode.RECV, b.qp);
+    }
+  }
+
+  @Test
+  void required_M04_theEndOfAConnectionIsNotThatOfAnother() {
+    connect();
+    final Link from = new Link(this, a.side);
+    final Link to = new Link(this, b.side);
+    from.connectTo(to, RETRY_FOR_EVER);
+    did("disconnect the first of two connections");
+    a.id.disconnect();
+    a.awaitEvent(2, "DISCONNECTED", "an answer that is not sent.");
+    b.awaitEvent(2, "DISCONNECTED at the peer", "an end that is not told.");
+    final String often = "connections that are told apart by the address of the peer.";
+    to.side.postRecv(to.qp, 7);
+    from.side.postSend(from.qp, from.side.send(WrOpcode.SEND, 8, 0, 8));
+    to.receives.awaitPolled(1, often);
+    checkSuccess(to.receives.polled.get(0), 7, WcOpcode.RECV, to.qp);
+    silence();
+    same(1, from.events.size(), "events of the other one: " + from.events, often);
+    same(1, to.events.size(), "events of its peer: " + to.events, often);
+  }
+
+  @Test
+  void required_T07_noAsynchronousEventComesAfterTheEndOfItsObject() {
+    for (int round = 0; round < 8; round++) {
+      connect();
+      final SendRequest wrong = remote(WrOpcode.RDMA_WRITE, 1, 8, 0);
+      wrong.rkey ^= 0x5a5a5a;
+      a.side.postSend(a.qp, wrong);
+      sent(1);
+      pass(10L * round);
+      b.side.close(b.qp, "the queue pair that the peer's wrong request broke");
+      final int before = b.side.asyncs.size();
+      silence();
+      same(
+          before,
+          b.side.asyncs.size(),
+          "asynchronous events after the end of what they are of: " + b.side.asyncs,
+          "an event that was on its way: drop what is pending, under the lock that starts calls.");
+    }
   }
 
   @Test

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * What all tests of providers share: a bed for each test, how to wait, and how to say what was
  * done, what was expected, what was seen, and what usually causes it.
  */
-@ExtendWith(WholeTest.class)
+@ExtendWith({Summary.class, WholeTest.class})
 @SuppressWarnings("exports") // nobody else has a use for it
 public abstract class VerbsTck {
 
@@ -236,13 +236,17 @@ public abstract class VerbsTck {
   final void refusedPost(
       final String what, final Supplier<Integer> post, final String often, final int errno) {
     did(what);
-    int seen;
-    try {
-      seen = post.get();
-    } catch (final VerbsException e) {
-      seen = e.errno();
-    }
+    final int seen = errno(post);
     check(seen == errno, what + " to be refused with errno " + errno, "result " + seen, often);
+  }
+
+  /** The errno of a post, which may be its result or in an exception. */
+  static int errno(final Supplier<Integer> post) {
+    try {
+      return post.get();
+    } catch (final VerbsException e) {
+      return e.errno();
+    }
   }
 
   final String report(final String expected, final Object seen, final String often) {
@@ -298,6 +302,16 @@ public abstract class VerbsTck {
 
     Throwable failure() {
       return failure.get();
+    }
+  }
+
+  /** Fails as something beside the test did. */
+  static void rethrow(final Throwable failure) {
+    if (failure instanceof Error error) {
+      throw error;
+    }
+    if (failure instanceof RuntimeException exception) {
+      throw exception;
     }
   }
 

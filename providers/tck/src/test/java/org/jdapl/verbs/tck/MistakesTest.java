@@ -4,13 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jdapl.hooks.ProviderMistakes;
 import org.jdapl.hooks.ProviderMistakes.Mistake;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +30,16 @@ import org.junit.platform.launcher.core.LauncherFactory;
 class MistakesTest {
 
   private static final String NO_MISTAKE = "nothing is wrong";
+
+  /** A part of the name of those that are planted; empty for all. */
+  private static final String WANTED = System.getProperty("jdapl.mistake", "");
+
+  /** Of what cannot be wrong in a provider that passes on what another one says. */
+  private static final Set<String> NEVER_SEEN =
+      Set.of("required_P02_declarationAndLimitsStayTheSame");
+
+  /** The tests that failed because of a mistake. */
+  private static final Set<String> SEEN = new TreeSet<>();
 
   private static volatile Mistake planted;
 
@@ -50,11 +63,13 @@ class MistakesTest {
 
     final Map<String, Throwable> failed = new TreeMap<>();
     final AtomicInteger run = new AtomicInteger();
+    final Set<String> tests = new TreeSet<>();
 
     @Override
     public void executionFinished(final TestIdentifier test, final TestExecutionResult result) {
       if (test.isTest()) {
         run.incrementAndGet();
+        tests.add(name(test.getLegacyReportingName()));
         if (result.getStatus() == TestExecutionResult.Status.FAILED) {
           failed.put(name(test.getLegacyReportingName()), result.getThrowable().orElseThrow());
         }
@@ -85,8 +100,9 @@ class MistakesTest {
     return outcome;
   }
 
+  /** All; -Djdapl.mistake=TEXT leaves those whose name has that text. */
   static Stream<Mistake> mistakes() {
-    return ProviderMistakes.all();
+    return ProviderMistakes.all().filter(mistake -> mistake.name().contains(WANTED));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -99,11 +115,24 @@ class MistakesTest {
     assertThat(outcome.failed.keySet())
         .as("%s: the tests that fail, of %s", mistake, outcome.run)
         .contains(mistake.finds());
+    SEEN.addAll(outcome.failed.keySet());
     final Throwable failure = outcome.failed.get(mistake.finds());
     System.out.println(failure.getMessage());
     assertThat(failure)
         .isInstanceOf(AssertionError.class)
         .hasMessageContainingAll("expected: ", "seen: ", "done: ", "often: ", "device: ");
+  }
+
+  /** A test that nobody has seen fail may be one that cannot. */
+  @AfterAll
+  static void eachTestShouldHaveBeenSeenToFail() {
+    final Set<String> tests =
+        run(new Mistake(NO_MISTAKE, "", "", false, ProviderMistakes::none)).tests;
+    tests.removeAll(NEVER_SEEN);
+    tests.removeAll(SEEN);
+    if (WANTED.isEmpty()) {
+      assertThat(tests).as("tests that no mistake makes fail: plant one for each").isEmpty();
+    }
   }
 
   /** The same decorator without a mistake. */
