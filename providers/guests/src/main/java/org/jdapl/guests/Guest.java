@@ -100,9 +100,11 @@ public final class Guest implements AutoCloseable {
   }
 
   /**
-   * What runs a java with the class path of the caller.
+   * What runs a java with the class path of the caller. It compiles with C1 only: what the second
+   * compiler does costs more there than it saves. If it crashes, {@code hs_err.log} in {@link #out}
+   * tells of it.
    *
-   * @param arguments its options, class and arguments, as bash takes them.
+   * @param arguments more of its options, class and arguments, as bash takes them.
    * @return a line of bash.
    */
   public static String java(final String... arguments) {
@@ -111,7 +113,8 @@ public final class Guest implements AutoCloseable {
             .splitAsStream(System.getProperty("java.class.path"))
             .map(entry -> Path.of(entry).toAbsolutePath().toString())
             .collect(Collectors.joining(File.pathSeparator));
-    return "\"$JAVA_HOME/bin/java\" -cp '%s' %s".formatted(classPath, String.join(" ", arguments));
+    return "\"$JAVA_HOME/bin/java\" -XX:TieredStopAtLevel=1 -XX:ErrorFile=/out/hs_err.log -cp '%s' %s"
+        .formatted(classPath, String.join(" ", arguments));
   }
 
   /**

@@ -146,8 +146,6 @@ public final class GuestTests {
     final List<String> line = new ArrayList<>();
     line.addAll(
         List.of(options + "-ea", "-Xmx1g", "-XX:+UseSerialGC", "-XX:ErrorFile=$out/hs_err.log"));
-    // What the second compiler does costs more there than it saves.
-    line.add("-XX:TieredStopAtLevel=1");
     line.add("-Djunit.jupiter.extensions.autodetection.enabled=true");
     line.add("-Djdapl.leakDetection=every");
     line.add("-Djdapl.native=required");
