@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A machine with a real RDMA stack, emulated by {@code providers/rdma-core/guest}, that runs one
+ * A machine with a real RDMA stack, emulated by {@code providers/guests/guest}, that runs one
  * command. The machine ends with it, or after its bound; closing it earlier cuts its power.
  */
 public final class Guest implements AutoCloseable {
@@ -79,7 +79,7 @@ public final class Guest implements AutoCloseable {
 
   /** The script of this checkout, whichever module is tested. */
   private static Path script() {
-    final Path script = Path.of("providers", "rdma-core", "guest");
+    final Path script = Path.of("providers", "guests", "guest");
     for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
       if (Files.exists(folder.resolve(script))) {
         return folder.resolve(script);

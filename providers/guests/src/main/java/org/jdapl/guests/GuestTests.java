@@ -59,7 +59,7 @@ public final class GuestTests {
    *
    * @param owner of the list, which is in its package.
    * @param name of the guests.
-   * @param guestOptions options of {@code providers/rdma-core/guest}.
+   * @param guestOptions options of {@code providers/guests/guest}.
    */
   public GuestTests(final Class<?> owner, final String name, final List<String> guestOptions) {
     this.name = name;
