@@ -28,7 +28,8 @@ public interface CmRequest {
    * @param parameters how to connect, and the private data.
    * @param handler told of each event; it may be called before this method returns.
    * @return the id of the connection.
-   * @throws VerbsException if the answer could not be sent, or one was sent already.
+   * @throws VerbsException if the answer could not be sent, or one was sent already; never because
+   *     the peer is gone.
    */
   CmId accept(QueuePair qp, CmParameters parameters, CmHandler handler);
 
