@@ -69,6 +69,10 @@ NATIVE(jlong, context, jlong id) { return (jlong)(intptr_t)POINTER(struct rdma_c
 
 NATIVE(jint, port, jlong id) { return POINTER(struct rdma_cm_id, id)->port_num; }
 
+/* Of an id whose peer has gone the kernel says EINVAL, as of much else. It has a name of its own from where it means
+ * nothing else. */
+static jint or_gone(jint result) { return result == -EINVAL ? -ENOTCONN : result; }
+
 union address {
   struct sockaddr any;
   struct sockaddr_in v4;
@@ -127,7 +131,7 @@ static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state
                      const struct own *own) {
   struct ibv_qp_attr attr = {.qp_state = state};
   int mask = 0;
-  const jint result = negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask));
+  const jint result = or_gone(negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask)));
   if (result) return result;
   if (mask & IBV_QP_ACCESS_FLAGS) attr.qp_access_flags |= (unsigned int)access;
   if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = (uint8_t)(own->rnr_timer < 0 ? MIN_RNR_TIMER : own->rnr_timer);
@@ -195,7 +199,7 @@ NATIVE(jint, accept_id, jlong id, jint qp_number, jint srq, jint reads_in, jint 
   struct rdma_conn_param param;
   uint8_t room[PRIVATE_DATA];
   fill(env, &param, qp_number, srq, reads_in, reads_out, 0, rnr_retries, data, room);
-  return negative_errno(lib.rdma_accept(POINTER(struct rdma_cm_id, id), &param));
+  return or_gone(negative_errno(lib.rdma_accept(POINTER(struct rdma_cm_id, id), &param)));
 }
 
 /* The consumer says no. */

@@ -13,7 +13,8 @@ import java.time.Duration;
  *     least of these, what the device can, and what the peer has in flight; see {@link
  *     Endpoint#rdmaReadsIn}.
  * @param rdmaReadsOut RDMA reads and atomics it has in flight, at most; likewise.
- * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7.
+ * @param retryCount how often a message is sent again to a peer that does not answer, 0 to 7; some
+ *     devices take 7 for ever.
  * @param rnrRetryCount how often it is sent again to a peer without a receive, 0 to 7; 7 is for
  *     ever.
  * @param ackTimeout after how long without an answer a message is sent again or, after the last
@@ -40,8 +41,8 @@ public record EndpointAttributes(
     Bounds bounds) {
 
   /**
-   * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 7 retries, 6
-   * retries where the peer has no receive, and the timers of its provider.
+   * An endpoint with 16 receives and 16 requests of one segment, 4 reads each way, 6 retries, also
+   * where the peer has no receive, and the timers of its provider.
    *
    * @return the defaults.
    */
@@ -53,7 +54,7 @@ public record EndpointAttributes(
         1,
         4,
         4,
-        7,
+        6,
         6,
         Duration.ZERO,
         Duration.ZERO,
@@ -133,7 +134,8 @@ public record EndpointAttributes(
   /**
    * The same with other retries.
    *
-   * @param retries how often a message is sent again to a peer that does not answer, 0 to 7.
+   * @param retries how often a message is sent again to a peer that does not answer, 0 to 7; some
+   *     devices take 7 for ever.
    * @param rnrRetries how often to a peer without a receive, 0 to 7; 7 is for ever.
    * @return the changed attributes.
    */

@@ -162,7 +162,7 @@ class RetryTimersTest {
     connect(EndpointAttributes.defaults(), EndpointAttributes.defaults());
     fabric.linkDown("sim1");
 
-    fails(a, DtoStatus.ERR_TRANSPORT, SIMULATORS_OWN.multipliedBy(8));
+    fails(a, DtoStatus.ERR_TRANSPORT, SIMULATORS_OWN.multipliedBy(7));
   }
 
   @Test

@@ -18,8 +18,7 @@ class CopyIT {
   private static final String FILE = "seq 1 700000";
 
   private static String copy(final String arguments) {
-    return Guest.java(
-        "-XX:TieredStopAtLevel=1", Main.class.getName(), "copy --ia rdma-core", arguments);
+    return Guest.java(Main.class.getName(), "copy --ia rdma-core", arguments);
   }
 
   @Test

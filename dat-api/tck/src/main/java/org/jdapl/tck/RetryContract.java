@@ -141,6 +141,14 @@ public abstract class RetryContract extends Contract {
 
   // Retries
 
+  @Test
+  void required_C06_nothingIsSentForEverUnlessTheConsumerSaysSo() {
+    final EndpointAttributes own = Pair.open(this).active.endpoint.parameters().attributes();
+
+    assertThat(own.retryCount()).as(why("7 may be for ever")).isPositive().isLessThan(FOR_EVER);
+    assertThat(own.rnrRetryCount()).as(why("7 is for ever")).isPositive().isLessThan(FOR_EVER);
+  }
+
   /** The peer's number of retries says how often the peer sends again. */
   @Test
   void required_C06_retriesWithoutAReceiveAreOfTheSideThatSends() {

@@ -50,8 +50,7 @@ class PeersIT {
 
   /** An example, on the real device; few lines of it are worth a good compiler. */
   private static String example(final String arguments) {
-    return Guest.java("-XX:TieredStopAtLevel=1", Main.class.getName(), arguments)
-        + " --ia rdma-core";
+    return Guest.java(Main.class.getName(), arguments) + " --ia rdma-core";
   }
 
   @Test

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A machine with a real RDMA stack, emulated by {@code providers/rdma-core/guest}, that runs one
+ * A machine with a real RDMA stack, emulated by {@code providers/guests/guest}, that runs one
  * command. The machine ends with it, or after its bound; closing it earlier cuts its power.
  */
 public final class Guest implements AutoCloseable {
@@ -79,7 +79,7 @@ public final class Guest implements AutoCloseable {
 
   /** The script of this checkout, whichever module is tested. */
   private static Path script() {
-    final Path script = Path.of("providers", "rdma-core", "guest");
+    final Path script = Path.of("providers", "guests", "guest");
     for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
       if (Files.exists(folder.resolve(script))) {
         return folder.resolve(script);
@@ -100,9 +100,11 @@ public final class Guest implements AutoCloseable {
   }
 
   /**
-   * What runs a java with the class path of the caller.
+   * What runs a java with the class path of the caller. It compiles with C1 only: what the second
+   * compiler does costs more there than it saves. If it crashes, {@code hs_err.log} in {@link #out}
+   * tells of it.
    *
-   * @param arguments its options, class and arguments, as bash takes them.
+   * @param arguments more of its options, class and arguments, as bash takes them.
    * @return a line of bash.
    */
   public static String java(final String... arguments) {
@@ -111,7 +113,8 @@ public final class Guest implements AutoCloseable {
             .splitAsStream(System.getProperty("java.class.path"))
             .map(entry -> Path.of(entry).toAbsolutePath().toString())
             .collect(Collectors.joining(File.pathSeparator));
-    return "\"$JAVA_HOME/bin/java\" -cp '%s' %s".formatted(classPath, String.join(" ", arguments));
+    return "\"$JAVA_HOME/bin/java\" -XX:TieredStopAtLevel=1 -XX:ErrorFile=/out/hs_err.log -cp '%s' %s"
+        .formatted(classPath, String.join(" ", arguments));
   }
 
   /**

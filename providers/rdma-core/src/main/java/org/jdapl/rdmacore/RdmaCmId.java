@@ -70,30 +70,53 @@ final class RdmaCmId extends CmObject implements CmId {
     Results.check(resolving, "resolve_addr", this, "address " + remote.getHostAddress());
   }
 
-  /** Accepts a request, whose id is this one's if this returns. */
+  /**
+   * Accepts a request, whose id is this one's if this returns. If the peer has gone, that is told
+   * by an event. By no other one as well: of an id that was not accepted the kernel tells nothing.
+   */
   synchronized void accept(
       final long id, final byte[] privateData, final int wantedIn, final int allowedOut) {
     checkNotEnded("accept");
     state = State.OVER; // until it is accepted
     qp.attach("accept", this);
     negotiate(wantedIn, allowedOut);
-    Results.check(qp.connect(id, this, parameters), "accept", qp, "to RTS; the peer may be gone");
-    Cm.setToken(id, token()); // before events of it come
-    final int result =
-        Cm.accept(
-            id,
-            qp.number(),
-            qp.hasSrq() ? 1 : 0,
-            readsIn,
-            readsOut,
-            parameters.rnrRetryCount(),
-            privateData);
-    if (result < 0) {
+    int result = qp.connect(id, this, parameters);
+    if (result == 0) {
+      Cm.setToken(id, token()); // before events of it come
+      result =
+          Cm.accept(
+              id,
+              qp.number(),
+              qp.hasSrq() ? 1 : 0,
+              readsIn,
+              readsOut,
+              parameters.rnrRetryCount(),
+              privateData);
+      if (result < 0) {
+        qp.fail();
+      }
+    }
+    if (result == -NOT_CONNECTED) {
       qp.fail();
-      Results.check(result, "accept", this, "the queue pair is of no use any more");
+      device.post(this::tellGone);
+    } else {
+      Results.check(result, "accept", qp, "to RTS, and the answer to the peer");
+      state = State.ACCEPTED;
     }
     own(id);
-    state = State.ACCEPTED;
+  }
+
+  /** The peer had gone when its request was accepted. */
+  private int tellGone() {
+    if (!upcalls.enter()) {
+      return 0;
+    }
+    try {
+      handler.onCmEvent(this, CmEventType.CONNECT_ERROR, NOT_CONNECTED, NOTHING);
+      return 1;
+    } finally {
+      upcalls.exit();
+    }
   }
 
   /** What this side asked for, and the peer allows. */

@@ -345,6 +345,11 @@ final class RdmaDevice implements Device {
     return object instanceof CmObject id ? id.onEvent(cmEvents) : 0;
   }
 
+  /** Has something told on the thread that awaits. From any thread. */
+  void post(final RdmaChannel.Source call) {
+    channel.post(call);
+  }
+
   /** An asynchronous event of one of its objects. From any thread. */
   void postAsync(final AsyncType type, final RdmaObject object) {
     channel.post(() -> tell(type, object, object.upcalls));

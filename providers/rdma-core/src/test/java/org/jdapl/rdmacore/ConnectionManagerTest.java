@@ -24,11 +24,14 @@ import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConnectionManagerTest extends Bed {
 
   private static final int INVALID_SERVICE = 8;
   private static final int VENDOR_OPTION = 35;
+  private static final int ENOTCONN = 107;
 
   private static CmParameters saying(final String text) {
     return new CmParameters(bytes(text), 4, 4, 7, 7);
@@ -257,6 +260,37 @@ class ConnectionManagerTest extends Bed {
     a.id.close();
     b.id = b.own(request.accept(b.qp, Side.PARAMETERS, b.handler()));
     b.await(() -> b.has(CmEventType.UNREACHABLE));
+  }
+
+  /** As soon as the kernel has heard of it, it refuses with EINVAL, and tells nothing later. */
+  @ParameterizedTest
+  @ValueSource(strings = {"rdma_init_qp_attr", "rdma_accept"})
+  void required_C02_tellsWhoAcceptsThatThePeerHasGone(final String refused) {
+    b.listen();
+    final CmRequest request = request("hello");
+    Fake.failNext(refused, VerbsException.EINVAL);
+    b.id = b.own(request.accept(b.qp, Side.PARAMETERS, b.handler()));
+
+    assertThat(b.events).as("told on the thread that awaits").isEmpty();
+    b.await(() -> !b.events.isEmpty());
+    assertThat(b.events).containsExactly(new CmEvent(CmEventType.CONNECT_ERROR, ENOTCONN, ""));
+    b.qp.postRecv(b.recv(1, 0, 8));
+    assertThat(Side.poll(b.recvCq, 1))
+        .as("of a queue pair in the error state")
+        .extracting(Side.Completion::status)
+        .containsExactly(WcStatus.WR_FLUSH_ERR);
+  }
+
+  @Test
+  void shouldTellNothingOfAPeerThatHadGoneOnceTheIdIsClosed() {
+    b.listen();
+    final CmRequest request = request("hello");
+    Fake.failNext("rdma_accept", VerbsException.EINVAL);
+    final CmId id = request.accept(b.qp, Side.PARAMETERS, b.handler());
+    id.close();
+    channel.await(0);
+
+    assertThat(b.events).isEmpty();
   }
 
   @Test

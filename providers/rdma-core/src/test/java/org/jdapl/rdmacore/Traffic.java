@@ -42,7 +42,6 @@ final class Traffic implements EventHandler {
   private static final int BYTES = 1024;
   private static final int SOME = 50;
 
-  /** With 7 retries, rxe asks a silent peer for ever. */
   private static final EndpointAttributes ATTRIBUTES =
       EndpointAttributes.defaults().withMaxDtos(RECEIVES, SENDS).withRetries(6, 7);
 

@@ -31,7 +31,7 @@ public interface CmRequest {
    * @return the id of the connection.
    * @throws VerbsException with EINVAL if an answer was given already, the queue pair is closed,
    *     connected or in the error state, or the private data too long; with ENODEV if the device is
-   *     closed.
+   *     closed; never because the peer is gone.
    */
   CmId accept(QueuePair qp, CmParameters parameters, CmHandler handler);
 

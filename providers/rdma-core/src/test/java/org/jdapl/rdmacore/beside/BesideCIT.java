@@ -28,11 +28,14 @@ class BesideCIT {
     final String java =
         Guest.java(
             "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=4", // what is measured has run long enough
             "-ea:org.jdapl.rdmacore.jni...",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
             BesideC.class.getName(),
             System.getProperty("jdapl.rounds"));
-    try (Guest guest = Guest.start("beside-c", BOUND, List.of(), java + " >/out/figures.md")) {
+    // What polls needs a processor for each side.
+    final List<String> options = List.of("-p", "2");
+    try (Guest guest = Guest.start("beside-c", BOUND, options, java + " >/out/figures.md")) {
       guest.awaitSuccess();
       assertThat(Files.readAllLines(guest.out().resolve("figures.md"))).hasSize(ROWS);
     }
