@@ -170,7 +170,9 @@ class EvdStateTest {
     explore(setup.withEvents(2, 1).withWaits(1, 3).withCno().withScript(Op.SET_UNWAITABLE));
   }
 
-  /** A dequeue of which nobody is told makes no arm, and who is told from then on misses nothing. */
+  /**
+   * A dequeue of which nobody is told makes no arm, and who is told from then on misses nothing.
+   */
   @ParameterizedTest
   @MethodSource("distinctModels")
   void required_W05_aCnoThatComesToWhoDequeuesIsTold(final Setup setup) {
@@ -185,8 +187,7 @@ class EvdStateTest {
   @ParameterizedTest
   @MethodSource("distinctModels")
   void required_U06_whoDequeuedAndEnablesMissesNothing(final Setup setup) {
-    final Setup dequeued =
-        setup.withEvents(3, 1).withPolicy(EvdState.DISABLED, 1).withDequeues(2);
+    final Setup dequeued = setup.withEvents(3, 1).withPolicy(EvdState.DISABLED, 1).withDequeues(2);
     explore(dequeued.withScript(Op.ENABLE_ANY));
     explore(dequeued.withScript(Op.ENABLE_NEW));
   }

@@ -306,8 +306,7 @@ public abstract class WaitContract extends Contract {
       side.receives(2 * round + 1, 1);
       pair.active.sends(2 * round + 1, 1);
       succeeds(side.seen.await(1, LONG), "an await for what comes after the last dequeue");
-      await(
-          () -> pair.active.successes(Queue.REQUEST) % 2 == 0, "the success of the second send");
+      await(() -> pair.active.successes(Queue.REQUEST) % 2 == 0, "the success of the second send");
     }
 
     assertThat(side.successes(Queue.RECEIVE)).as(why("all receives")).isEqualTo(20);
@@ -464,8 +463,7 @@ public abstract class WaitContract extends Contract {
       final int before = side.seen.count();
       assertThat(side.seen.takeAll()).as(why("nothing came")).isZero();
       pair.active.sends(2 * round, 1);
-      await(
-          () -> pair.active.successes(Queue.REQUEST) % 2 == 1, "the success of the first send");
+      await(() -> pair.active.successes(Queue.REQUEST) % 2 == 1, "the success of the first send");
       side.evd.cno(cno);
       while (side.seen.count() == before) {
         succeeds(cno.await(hint -> side.seen.takeAll(), LONG), "a wait for what came");

@@ -206,10 +206,7 @@ final class EvdBook {
 
   /** An event came, or its policy was ended: nobody else is told. */
   private void tellCno() {
-    if (isCnoTold()
-        && wanted == NOBODY
-        && !closing
-        && !run.isExcused(adapter)) {
+    if (isCnoTold() && wanted == NOBODY && !closing && !run.isExcused(adapter)) {
       cno.trigger();
     }
   }

@@ -144,7 +144,9 @@ class DriverTest extends Bed {
     Fake.failAt(0, 0);
 
     assertThat(channel.await(0)).isEqualTo(2);
-    assertThat(Fake.calls()).as("one for each event; an acknowledgement counts for none").isEqualTo(2);
+    assertThat(Fake.calls())
+        .as("one for each event; an acknowledgement counts for none")
+        .isEqualTo(2);
   }
 
   @Test
