@@ -889,10 +889,10 @@ final class Mistakes {
             ""),
         Mistake.of(
             "T10",
-            "a region is left registered by a close that met an abrupt one",
+            "a close of a region that looks for users counts as done",
             "LmrImpl.java",
-            "        abrupt = closing;",
-            "        abrupt = false;"),
+            "    synchronized (this) { // another close waits for what this one finds\n",
+            "    {\n"),
         Mistake.of(
             "T11",
             "the close of a region waits for a post that does not return",
