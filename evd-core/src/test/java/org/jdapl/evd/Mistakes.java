@@ -913,6 +913,12 @@ final class Mistakes {
             "    if (!guard.lockUnlessStuck()) {\n      return false;"),
         Mistake.of(
             "T10",
+            "the close of a shared queue waits for a post that does not return",
+            "SrqImpl.java",
+            "      if (!abruptly) {\n        waitForPost();\n      }\n    }\n    if (abruptly) {",
+            "    }\n    if (iov > 0) {"),
+        Mistake.of(
+            "T10",
             "each turn sets a timer for a post that does not return",
             "EndpointDrain.java",
             "goesOnLater.getAndSet(true)",

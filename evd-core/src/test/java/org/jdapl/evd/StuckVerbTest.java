@@ -351,6 +351,25 @@ class StuckVerbTest {
     assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
   }
 
+  @Test
+  void required_T10_aSharedQueueIsClosedByTheAdapterThoughAPostDoesNotReturn()
+      throws InterruptedException {
+    final SharedReceiveQueue srq = ia.createSrq(pz, 4, 1);
+    hang("post_srq_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> srq.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    assertThat(CompletableFuture.runAsync(srq::close))
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withMessageContaining("does not return");
+    ia.closeAbruptly(SHORT);
+
+    go.countDown();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
   /** A thread that waits for the post; null if it did so for long enough. */
   private static ThreadInfo whenItWaits(final Thread thread) {
     while (thread.isAlive()) {
