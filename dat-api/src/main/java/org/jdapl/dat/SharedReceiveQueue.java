@@ -106,7 +106,8 @@ public interface SharedReceiveQueue extends DatObject {
    * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;
    * their memory is the consumer's again.
    *
-   * @throws DatException INVALID_STATE (INVALID_STATE_SRQ_IN_USE) while endpoints use it.
+   * @throws DatException INVALID_STATE (INVALID_STATE_SRQ_IN_USE) while endpoints use it, or a post
+   *     to it does not return.
    */
   @Override
   void close();

@@ -24,11 +24,8 @@ final class LmrImpl extends ObjectBase implements Lmr {
   private long address;
   private int lkey;
 
+  /** Written under the monitor of this object; posts look without. */
   private volatile boolean closed;
-
-  // Of a close that has not found out whether it is in use. Under the monitor of this object.
-  private boolean closing;
-  private boolean abrupt;
 
   LmrImpl(
       final String name,
@@ -145,41 +142,37 @@ final class LmrImpl extends ObjectBase implements Lmr {
 
   @Override
   public void close() {
-    synchronized (this) {
+    synchronized (this) { // another close waits for what this one finds
       if (closed) {
         return;
       }
       closed = true; // no post starts to use it from here on
-      closing = true;
-    }
-    final DatObject user = pz.userOf(this);
-    synchronized (this) {
-      closing = false;
-      closed = user == null || abrupt;
-    }
-    if (!closed) {
-      throw Misuse.state(
-          ReturnSubtype.INVALID_STATE_LMR_IN_USE,
-          name
-              + ".close: "
-              + (user instanceof RmrImpl
-                  ? user + " is bound to it, or a bind was flushed; unbind or close that"
-                  : "an open request of "
-                      + user
-                      + " uses it, or a post there does not return; close it again after that"));
+      final DatObject user = pz.userOf(this);
+      if (user != null) {
+        closed = false;
+        throw Misuse.state(
+            ReturnSubtype.INVALID_STATE_LMR_IN_USE,
+            name
+                + ".close: "
+                + (user instanceof RmrImpl
+                    ? user + " is bound to it, or a bind was flushed; unbind or close that"
+                    : "an open request of "
+                        + user
+                        + " uses it, or a post there does not return; close it again after that"));
+      }
     }
     deregister();
   }
 
   /**
    * Ends the registration whoever uses it: its endpoints were drained or given up. Not while a
-   * queue pair can still reach it, because the call that is to stop it is stuck.
+   * queue pair can still reach it, because the call that is to stop it is stuck. Waits for a close
+   * that looks for users, which has a bound.
    */
   void closeAbruptly() {
     pz.checkStopped(name + ".close");
     synchronized (this) {
       if (closed) {
-        abrupt = closing; // who closes it does that, though it is in use
         return;
       }
       closed = true;

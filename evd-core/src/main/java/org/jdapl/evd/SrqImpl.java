@@ -597,9 +597,14 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
         return;
       }
       closed = true;
+      if (!abruptly) {
+        waitForPost();
+      }
     }
-    guard.lock(); // a post that found it open is over
-    guard.unlock();
+    if (abruptly) {
+      guard.lock(); // a post that found it open is over
+      guard.unlock();
+    }
     asyncSlot.withdraw(new ArrayList<>());
     try {
       queue.close();
@@ -611,6 +616,17 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       pz.removeUser(this);
       ia.remove(this);
     }
+  }
+
+  /** A post that found it open is over then, or stuck: then it stays open. */
+  private void waitForPost() {
+    if (!guard.lockUnlessStuck()) {
+      closed = false;
+      throw Misuse.state(
+          ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
+          name + ".close: a post to it does not return; close it again after that");
+    }
+    guard.unlock();
   }
 
   private void checkOpen(final String call) {

@@ -944,10 +944,10 @@ final class Mistakes {
             ""),
         Mistake.of(
             "T10",
-            "a region is left registered by a close that met an abrupt one",
+            "a close of a region that looks for users counts as done",
             "LmrImpl.java",
-            "        abrupt = closing;",
-            "        abrupt = false;"),
+            "    synchronized (this) { // another close waits for what this one finds\n",
+            "    {\n"),
         Mistake.of(
             "T11",
             "the close of a region waits for a post that does not return",
@@ -966,6 +966,12 @@ final class Mistakes {
             "SrqImpl.java",
             "    if (!guard.lockUnlessStuck()) {\n      return true;",
             "    if (!guard.lockUnlessStuck()) {\n      return false;"),
+        Mistake.of(
+            "T10",
+            "the close of a shared queue waits for a post that does not return",
+            "SrqImpl.java",
+            "      if (!abruptly) {\n        waitForPost();\n      }\n    }\n    if (abruptly) {",
+            "    }\n    if (iov > 0) {"),
         Mistake.of(
             "T10",
             "each turn sets a timer for a post that does not return",

@@ -2,6 +2,7 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.EnumSet;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Windows between calls that cross, and whose end is not known. By hand. */
 @Timeout(60)
@@ -101,9 +104,11 @@ class RmrTest {
     bed.lmr.close();
   }
 
-  /** That of the adapter comes while that of the consumer looks for users, and finds one. */
-  @Test
-  void required_T10_aRegionIsDeregisteredByACloseThatMeetsAnAbruptOne() throws Exception {
+  /** A close comes while another one looks for users, and finds one. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void required_T10_aCloseOfARegionWaitsForWhatAnotherOneFinds(final boolean abrupt)
+      throws Exception {
     final Rmr rmr = bed.pz.createRmr();
     assertThat(bind(rmr, bed.lmr, bed.endpoint)).isEqualTo(Outcome.SUCCESS);
     bed.settle();
@@ -111,17 +116,27 @@ class RmrTest {
     bed.settle();
     final List<String> verbs = new CopyOnWriteArrayList<>();
     bed.provider.hook = verbs::add;
-    final Thread closes;
+    final List<Throwable> refused = new CopyOnWriteArrayList<>();
+    final Runnable close = () -> refused.add(catchThrowable(bed.lmr::close));
+    final Thread first;
+    final Thread second;
     synchronized (rmr) {
-      closes = start(bed.lmr::close);
-      while (closes.getState() != Thread.State.BLOCKED) { // it asks the window
-        Thread.onSpinWait();
-      }
-      ((LmrImpl) bed.lmr).closeAbruptly();
+      first = start(close);
+      untilItWaits(first); // it asks the window
+      second = start(abrupt ? ((LmrImpl) bed.lmr)::closeAbruptly : close);
+      untilItWaits(second);
     }
-    closes.join();
+    first.join();
+    second.join();
 
-    assertThat(verbs).containsExactly("dereg_mr");
+    assertThat(refused).hasSize(abrupt ? 1 : 2).allMatch(DatException.class::isInstance);
+    assertThat(verbs).hasSize(abrupt ? 1 : 0).allMatch("dereg_mr"::equals);
+  }
+
+  private static void untilItWaits(final Thread thread) {
+    while (thread.isAlive() && thread.getState() != Thread.State.BLOCKED) {
+      Thread.onSpinWait();
+    }
   }
 
   /** Its completion may be handed out before the verb returns. */
@@ -148,9 +163,7 @@ class RmrTest {
     final Thread poster;
     synchronized (bed.endpoint.now().bound()) {
       poster = start(() -> bind(rmr, bed.lmr, bed.endpoint));
-      while (poster.getState() != Thread.State.BLOCKED) { // it is about to be listed there
-        Thread.onSpinWait();
-      }
+      untilItWaits(poster); // it is about to be listed there
       bed.provider.done(0, WcStatus.SUCCESS);
       bed.settle();
       rmr.close();
@@ -177,9 +190,7 @@ class RmrTest {
                 final Segments list = rmr.checkRead(at, 0, 8, "a read");
                 part.addAll(List.of(list.lmr(0), list.offset(0)));
               });
-      while (reads.isAlive() && reads.getState() != Thread.State.BLOCKED) {
-        Thread.onSpinWait();
-      }
+      untilItWaits(reads);
       rmr.posted(at, other, 32, 8, WRITE, 0);
     }
     reads.join();

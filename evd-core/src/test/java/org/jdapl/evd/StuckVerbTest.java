@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MonitorInfo;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
@@ -340,9 +341,30 @@ class StuckVerbTest {
       waiting = whenItWaits(closes);
     }
 
-    assertThat(waiting.getLockedMonitors()).isEmpty();
+    assertThat(waiting.getLockedMonitors())
+        .extracting(MonitorInfo::getClassName)
+        .doesNotContain(PzImpl.class.getName());
     assertThat(other.closeAsync(LONG)).succeedsWithin(LONG);
     pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values()).buffer();
+
+    go.countDown();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+  }
+
+  @Test
+  void required_T10_aSharedQueueIsClosedByTheAdapterThoughAPostDoesNotReturn()
+      throws InterruptedException {
+    final SharedReceiveQueue srq = ia.createSrq(pz, 4, 1);
+    hang("post_srq_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> srq.postReceive(lmr, 0, 8, 7));
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    assertThat(CompletableFuture.runAsync(srq::close))
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withMessageContaining("does not return");
+    ia.closeAbruptly(SHORT);
 
     go.countDown();
     assertThat(post.join()).isEqualTo(Outcome.SUCCESS);

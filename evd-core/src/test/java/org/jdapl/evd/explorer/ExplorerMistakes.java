@@ -116,8 +116,8 @@ final class ExplorerMistakes {
             "T11",
             "a registration ends while a request uses it",
             "LmrImpl.java",
-            "      closed = user == null || abrupt;\n    }\n    if (!closed) {",
-            "      closed = true;\n    }\n    if (user == this) {"),
+            "      if (user != null) {\n        closed = false;",
+            "      if (user == this) {\n        closed = false;"),
         Mistake.of(
             "T12",
             "the removal of a device leaves it open",
