@@ -101,8 +101,8 @@ public final class Guest implements AutoCloseable {
 
   /**
    * What runs a java with the class path of the caller. It compiles with C1 only: what the second
-   * compiler does costs more there than it saves. If it crashes, {@code hs_err.log} in {@link #out}
-   * tells of it.
+   * compiler does costs more there than it saves. If it crashes, {@code hs_err.log} in {@link
+   * #out()} tells of it.
    *
    * @param arguments more of its options, class and arguments, as bash takes them.
    * @return a line of bash.
