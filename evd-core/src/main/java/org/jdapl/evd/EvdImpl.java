@@ -63,7 +63,6 @@ final class EvdImpl extends ObjectBase implements Evd {
   // Of the turn.
   private List<EndpointDrain> drains = List.of();
   private WorkCompletions consumerBatch;
-  private long sequence;
 
   /**
    * What is in memory is old, or does not tell: ON_NEW or UNSIGNALLED hold it back until another
@@ -695,11 +694,6 @@ final class EvdImpl extends ObjectBase implements Evd {
       }
       return asyncSlot;
     }
-  }
-
-  /** The number of an event that is handed out. Of the turn. */
-  long nextSequence() {
-    return sequence++;
   }
 
   @Override

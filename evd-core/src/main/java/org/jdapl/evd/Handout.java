@@ -45,7 +45,7 @@ final class Handout {
 
   /** The event is handed out: it gets its number. */
   void set(final EventBase handedOut, final EvdImpl evd, final DatObject source) {
-    handedOut.handOut(evd, source, evd.nextSequence());
+    handedOut.handOut(evd, source, evd.merger().nextSequence());
     evd.counters().increment(counter(handedOut.stream()));
     event = handedOut;
   }

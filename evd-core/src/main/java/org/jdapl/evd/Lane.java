@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import org.jctools.queues.MessagePassingQueue;
-import org.jctools.queues.atomic.unpadded.MpscGrowableAtomicUnpaddedArrayQueue;
+import org.jctools.queues.atomic.MpscGrowableAtomicArrayQueue;
 
 /**
  * The queue of all events of an EVD that do not come from a completion queue: software events, as
@@ -22,6 +22,19 @@ final class Lane {
   static final int MAX_LENGTH = 1 << 22;
 
   private static final Object NULL = new Object();
+
+  /** Of a lane that never had an event: nobody offers to it. */
+  private static final MessagePassingQueue<Object> NONE = newQueue();
+
+  private static final VarHandle QUEUE;
+
+  static {
+    try {
+      QUEUE = MethodHandles.lookup().findVarHandle(Lane.class, "queue", MessagePassingQueue.class);
+    } catch (final ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
 
   /** How many of a kind wait, and how many may: that, and whether it is closed, are one word. */
   @SuppressWarnings("unused") // pads
@@ -128,8 +141,12 @@ final class Lane {
     }
   }
 
-  private final MessagePassingQueue<Object> queue =
-      new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, UNREACHED);
+  /**
+   * Comes with the first event: it is large, because what its posters write and what the turn
+   * writes have cache lines of their own.
+   */
+  private volatile MessagePassingQueue<Object> queue = NONE;
+
   private final Bound software;
   private final Bound requests; // null if none will come
 
@@ -143,16 +160,29 @@ final class Lane {
     requests = takesRequests ? new Bound(length) : null;
   }
 
+  private static MessagePassingQueue<Object> newQueue() {
+    return new MpscGrowableAtomicArrayQueue<>(CHUNK, UNREACHED);
+  }
+
+  /** Where to offer. Asked for before anything is counted: without memory nothing was. */
+  private MessagePassingQueue<Object> made() {
+    if (queue == NONE) {
+      QUEUE.compareAndSet(this, NONE, newQueue()); // another poster may have made it
+    }
+    return queue;
+  }
+
   /**
    * Offers a software event. From any thread.
    *
    * @return false if as many wait as the EVD is long, or the lane {@link #isClosed}.
    */
   boolean offerSoftware(final Object payload) {
+    final MessagePassingQueue<Object> to = made();
     if (!software.offer()) {
       return false;
     }
-    queue.offer(payload == null ? NULL : payload);
+    to.offer(payload == null ? NULL : payload);
     return true;
   }
 
@@ -193,16 +223,17 @@ final class Lane {
    * @return false if as many wait as the EVD is long.
    */
   boolean offerRequest(final RequestEvent event) {
+    final MessagePassingQueue<Object> to = made();
     if (!requests.offer()) {
       return false;
     }
-    queue.offer(event);
+    to.offer(event);
     return true;
   }
 
   /** Offers a connection or async event. From any thread. */
   void offer(final LaneEvent event) {
-    queue.offer(event);
+    made().offer(event);
   }
 
   /**

@@ -41,8 +41,8 @@ final class Merger {
   private boolean laneFirst = true;
   private int run = RUN;
   private int heldEnds;
-
   private boolean news;
+  private long sequence; // not beside what posters read: it changes with each event
 
   Merger(final EvdImpl evd, final Lane lane, final EndpointTable endpoints) {
     this.evd = evd;
@@ -182,6 +182,11 @@ final class Merger {
       run = RUN;
     }
     return false;
+  }
+
+  /** The number of an event that is handed out. */
+  long nextSequence() {
+    return sequence++;
   }
 
   // Counting, for who waits.

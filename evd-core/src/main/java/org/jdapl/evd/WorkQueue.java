@@ -1,5 +1,7 @@
 package org.jdapl.evd;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -44,6 +46,16 @@ class WorkQueue extends PostGuard {
   private static final byte MARKER = 2;
   private static final byte CLOSE_MARKER = 4;
   private static final byte UNSIGNALLED = 8;
+
+  private static final VarHandle COMPLETED;
+
+  static {
+    try {
+      COMPLETED = MethodHandles.lookup().findVarHandle(WorkQueue.class, "completed", long.class);
+    } catch (final ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
 
   private final boolean requests;
   private final Counters counters;
@@ -412,7 +424,7 @@ class WorkQueue extends PostGuard {
       skip((int) (first + i) & mask);
     }
     if (skipped > 0) {
-      completed = first + skipped;
+      COMPLETED.setRelease(this, first + skipped);
     }
     return (int) (first + skipped) & mask;
   }
@@ -476,8 +488,7 @@ class WorkQueue extends PostGuard {
       passMarker(slot);
     }
     clear(slot);
-    final long position = completed;
-    completed = position + 1;
+    COMPLETED.setRelease(this, completed + 1);
   }
 
   private void clear(final int slot) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,6 +21,7 @@ class LaneTest {
 
   private static final int POSTERS = 4;
   private static final int EACH = 100_000;
+  private static final int FRESH = 2_000;
   private static final long ENOUGH = TimeUnit.SECONDS.toNanos(10);
 
   @Test
@@ -78,5 +80,33 @@ class LaneTest {
       poster.join();
     }
     assertThat(refused).hasValue(0);
+  }
+
+  /** The first post of all makes the queue; of two that make one each, one would be lost. */
+  @Test
+  @Timeout(60)
+  void required_E01_ofTwoFirstPostsBothAreThere() throws InterruptedException {
+    final Lane[] lanes = new Lane[FRESH];
+    Arrays.setAll(lanes, i -> new Lane(2, false));
+    final AtomicInteger arrived = new AtomicInteger();
+    final Runnable posts =
+        () -> {
+          for (int i = 0; i < FRESH; i++) {
+            arrived.incrementAndGet();
+            while (arrived.get() < 2 * (i + 1)) {
+              Thread.yield(); // the other one may have no core
+            }
+            lanes[i].offerSoftware(lanes);
+          }
+        };
+    final Thread other = new Thread(posts);
+    other.start();
+    posts.run();
+    other.join();
+    for (final Lane lane : lanes) {
+      assertThat(lane.poll()).isSameAs(lanes);
+      assertThat(lane.poll()).isSameAs(lanes);
+      assertThat(lane.poll()).isNull();
+    }
   }
 }

@@ -48,7 +48,7 @@ final class Mistakes {
         Mistake.of(
             "E03",
             "the numbers of events have gaps",
-            "EvdImpl.java",
+            "Merger.java",
             "return sequence++;",
             "return sequence += 2;"),
         Mistake.of(
@@ -78,7 +78,7 @@ final class Mistakes {
         Mistake.of(
             "E10",
             "a boxed long for each event",
-            "EvdImpl.java",
+            "Merger.java",
             "    return sequence++;",
             "    final Long boxed = Long.valueOf(sequence++ + 1000);\n"
                 + "    spareNumber = boxed;\n"

@@ -126,6 +126,12 @@ final class RaceMistakes {
             "      evd.control(() -> {});\n",
             "      evd.control(() -> {});\n      break;\n"),
         planted(
+            "two first posts make a queue each",
+            "POST x POST",
+            "Lane.java",
+            "QUEUE.compareAndSet(this, NONE, newQueue());",
+            "queue = newQueue();"),
+        planted(
             "a post is told of before it is in the lane",
             "POST x POST",
             "EvdImpl.java",
