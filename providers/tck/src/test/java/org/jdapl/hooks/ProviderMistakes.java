@@ -1446,7 +1446,7 @@ public final class ProviderMistakes {
             "required_T11_moreInlineDataThanItTakesIsRefused",
             behind ->
                 new Broken(behind) {
-                  private final Map<Object, Object> told = new IdentityHashMap<>();
+                  private final IdentityHashMap<Object, Object> told = new IdentityHashMap<>();
 
                   @Override
                   Object onVerb(final Call call) {
