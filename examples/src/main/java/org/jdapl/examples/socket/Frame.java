@@ -9,7 +9,7 @@ import org.jdapl.verbs.WrOpcode;
  * status. The value of a SEND is how often to try it again, that of a READ its length. The first
  * frame each way is the request for the connection and its answer.
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares frames
+@SuppressWarnings("ArrayRecordComponent") // two frames never have one array
 record Frame(WrOpcode opcode, int value, int key, long address, byte[] data) {
 
   /** In place of a status: there is a receive now, so the message is to be sent again. */

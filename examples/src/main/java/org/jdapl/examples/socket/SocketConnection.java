@@ -14,7 +14,7 @@ final class SocketConnection implements CmId, CmRequest {
   private static final int ACCEPTED = -1; // no reason to reject
   private static final int ECONNRESET = 104;
   private static final int CONNECT_MILLIS = 1000;
-  private static final Frame END = Frame.answer(0); // by identity
+  private static final Frame END = Frame.answer(0); // no other one has its data
 
   boolean established;
   int rnrRetries;
@@ -74,7 +74,7 @@ final class SocketConnection implements CmId, CmRequest {
   private void write() {
     try (socket) {
       OutputStream out = new BufferedOutputStream(socket.getOutputStream());
-      for (Frame next = unsent.take(); next != END; next = unsent.take()) {
+      for (Frame next = unsent.take(); !next.equals(END); next = unsent.take()) {
         next.write(new DataOutputStream(out));
       }
     } catch (IOException | InterruptedException e) {
