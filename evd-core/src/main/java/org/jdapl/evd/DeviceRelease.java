@@ -61,7 +61,7 @@ final class DeviceRelease {
         if (lost) {
           endpoint.now().connection().onDeviceLost();
         }
-        drains.add(endpoint.startClose(part));
+        drains.add(endpoint.incarnations().close(part));
       }
     }
     once(drains, 2, this::releaseQueues);

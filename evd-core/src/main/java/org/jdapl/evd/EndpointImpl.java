@@ -5,7 +5,6 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
@@ -23,57 +22,34 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
-import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 
-/**
- * An endpoint, which posts to its {@link Incarnation} of now. A reset, and a change that needs
- * another queue pair, drains that one as a close does, and goes on with a new one: what comes late
- * for the old one does not find the new one.
- */
+/** An endpoint, which posts to its {@link Incarnation} of now. */
 final class EndpointImpl extends ObjectBase implements Endpoint {
-
-  private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
   private static final Privilege[] PRIVILEGES = Privilege.values();
 
   private final IaImpl ia;
 
-  private volatile Incarnation now;
-
-  // Under the monitor of this object.
-  private Renewal renewal;
-  private boolean beginning;
-  private boolean released;
-  private boolean closed;
-
-  /**
-   * One incarnation ends, and another is to begin.
-   *
-   * @param next what it is made of.
-   * @param meanwhile the state until then.
-   * @param done when it began, or could not.
-   */
-  private record Renewal(
-      EndpointParameters next, EndpointState meanwhile, CompletableFuture<Void> done) {}
+  private final Incarnations incarnations = new Incarnations(this);
 
   EndpointImpl(final String name, final IaImpl ia) {
     super(HandleType.EP, name);
     this.ia = ia;
   }
 
-  void open(final EndpointParameters parameters) {
-    now = new Incarnation(this, parameters);
-    now.open();
-  }
-
   /** What it is now. */
   Incarnation now() {
-    return now;
+    return incarnations.now();
+  }
+
+  /** What it was, is and will be. */
+  Incarnations incarnations() {
+    return incarnations;
   }
 
   @Override
@@ -83,22 +59,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   @Override
   public EndpointState state() {
-    final EndpointState state = now.connection().state();
-    return state == EndpointState.CLOSED ? stateMeanwhile() : state;
-  }
-
-  /** An incarnation is closed, and the endpoint may not be. */
-  private synchronized EndpointState stateMeanwhile() {
-    final EndpointState state = now.connection().state();
-    if (state != EndpointState.CLOSED || closed) {
-      return state;
-    }
-    return renewal == null ? EndpointState.DISCONNECTED : renewal.meanwhile;
-  }
-
-  /** Whether it is being reset or modified. */
-  synchronized boolean isRenewing() {
-    return renewal != null;
+    return incarnations.state();
   }
 
   @Override
@@ -120,19 +81,19 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
     IaImpl.checkConnQual(2, connQual, call);
     final Connection.Peer peer = new Connection.Peer(remote, connQual);
-    now.connection().connect(peer, timeout, privateData, call, 3);
+    now().connection().connect(peer, timeout, privateData, call, 3);
   }
 
   @Override
   public void dupConnect(
       final Endpoint other, final Duration timeout, final ByteBuffer privateData) {
     final Connection.Peer peer =
-        other instanceof EndpointImpl own && own.ia == ia ? own.now.connection().asked() : null;
+        other instanceof EndpointImpl own && own.ia == ia ? own.now().connection().asked() : null;
     if (peer == null) {
       throw Misuse.argument(
           1, name + ".dupConnect: " + other + " is not an endpoint of " + ia + " that connected");
     }
-    now.connection().connect(peer, timeout, privateData, name + ".dupConnect", 2);
+    now().connection().connect(peer, timeout, privateData, name + ".dupConnect", 2);
   }
 
   @Override
@@ -144,12 +105,12 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
     IaImpl.checkConnQual(1, remote.getPort(), call);
     final Connection.Peer peer = new Connection.Peer(remote.getAddress(), remote.getPort());
-    now.connection().connect(peer, timeout, privateData, call, 2);
+    now().connection().connect(peer, timeout, privateData, call, 2);
   }
 
   @Override
   public void disconnect(final Disconnect how) {
-    now.connection().disconnect(how);
+    now().connection().disconnect(how);
   }
 
   // Posting.
@@ -482,7 +443,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final long cookie,
       final Object context,
       final int flags) {
-    final Incarnation incarnation = now;
+    final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
     final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
     requests.lock();
@@ -563,7 +524,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
           ReturnSubtype.INVALID_HANDLE_RMR,
           name + ".postRdmaReadToRmr: " + rmr + " is not a remote memory region of " + ia);
     }
-    final Incarnation incarnation = now;
+    final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
     requests.lock();
     try {
@@ -602,7 +563,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
           4, rmr.name() + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
     }
     checkFlags(DtoOperation.BIND_MW, flags, 8, rmr);
-    final Incarnation incarnation = now;
+    final Incarnation incarnation = now();
     incarnation.checkTakesBinds(rmr);
     final WorkQueue requests = incarnation.requests();
     requests.lock();
@@ -703,7 +664,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final Segments segments,
       final long cookie,
       final Object context) {
-    final Incarnation incarnation = now;
+    final Incarnation incarnation = now();
     final SrqImpl srq = incarnation.srq();
     if (srq != null) {
       throw Misuse.state(
@@ -798,32 +759,32 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   @Override
   public EndpointParameters parameters() {
-    return now.parameters();
+    return now().parameters();
   }
 
   @Override
   public InetAddress remoteAddress() {
-    return now.connection().remoteAddress();
+    return now().connection().remoteAddress();
   }
 
   @Override
   public int rdmaReadsIn() {
-    return now.connection().rdmaReadsIn();
+    return now().connection().rdmaReadsIn();
   }
 
   @Override
   public int rdmaReadsOut() {
-    return now.connection().rdmaReadsOut();
+    return now().connection().rdmaReadsOut();
   }
 
   @Override
   public boolean isReceiveIdle() {
-    return now.receives().isIdle();
+    return now().receives().isIdle();
   }
 
   @Override
   public int openReceives() {
-    final Incarnation incarnation = now;
+    final Incarnation incarnation = now();
     if (incarnation.srq() != null) {
       throw new DatException(
           ReturnType.MODEL_NOT_SUPPORTED,
@@ -858,205 +819,36 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   @Override
   public boolean isRequestIdle() {
-    return now.requests().isIdle();
+    return now().requests().isIdle();
   }
 
   @Override
   public void modify(final EndpointParameters parameters) {
     ia.check(parameters, 1, name + ".modify");
-    final Incarnation last = now;
-    if (last.suits(parameters)) {
-      last.connection().modify(parameters);
-      return;
-    }
-    if (state() != EndpointState.UNCONNECTED) {
-      throw last.connection().refused("modify of what needs another queue pair");
-    }
-    final Renewal begun =
-        new Renewal(parameters, EndpointState.UNCONNECTED, new CompletableFuture<>());
-    final EndpointState before;
-    last.receives().lock(); // a receive that were posted from here on would be lost
-    try {
-      if (!last.receives().isIdle()) {
-        throw Misuse.state(
-            ReturnSubtype.INVALID_STATE_EP_UNCONNECTED,
-            name
-                + ".modify: receives are posted, and what is changed needs another queue pair;"
-                + " modify before the first receive is posted, or create another endpoint");
-      }
-      before = end(last, Trigger.MODIFY, begun);
-      last.receives().seal();
-    } finally {
-      last.receives().unlock();
-    }
-    await(renew(last, before, begun, CLOSE_BOUND));
+    incarnations.modify(parameters);
   }
 
   @Override
   public void reset() {
-    await(startReset(CLOSE_BOUND));
+    incarnations.await(incarnations.reset(Incarnations.CLOSE_BOUND));
   }
 
   @Override
   public CompletionStage<DrainReport> resetAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".resetAsync");
-    return ia.stage(startReset(bound));
-  }
-
-  private CompletableFuture<DrainReport> startReset(final Duration bound) {
-    final Incarnation last = now;
-    final EndpointState state = state();
-    if (state == EndpointState.UNCONNECTED) {
-      return CompletableFuture.completedFuture(DrainReport.EMPTY);
-    }
-    if (state != EndpointState.DISCONNECTED) {
-      throw last.connection().refused("reset");
-    }
-    final Renewal begun = new Renewal(last.parameters(), state, new CompletableFuture<>());
-    return renew(last, end(last, Trigger.RESET, begun), begun, bound);
-  }
-
-  /**
-   * Ends an incarnation, for another one to begin.
-   *
-   * @param how what it does to its connection.
-   * @return its state before; null if it ended already, and the other one could not begin.
-   */
-  private synchronized EndpointState end(
-      final Incarnation last, final Trigger how, final Renewal begun) {
-    final boolean mayEnd = !closed && renewal == null && now == last;
-    final EndpointState before = mayEnd ? last.connection().renew(how) : null;
-    final boolean isAgain = mayEnd && released && how == Trigger.RESET;
-    if (before == null && !isAgain) {
-      throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
-    }
-    renewal = begun;
-    return before;
-  }
-
-  /** Drains the incarnation that ended, and has another one begin. */
-  private CompletableFuture<DrainReport> renew(
-      final Incarnation last,
-      final EndpointState before,
-      final Renewal begun,
-      final Duration bound) {
-    final var unused = last.drain().start(before, bound);
-    if (before == null) { // the one that should have come last time could not
-      ia.reaper().execute(() -> begin(begun));
-    }
-    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);
-  }
-
-  /** Nothing is left of an incarnation. By the reaper. */
-  void onReleased() {
-    final Renewal next;
-    synchronized (this) {
-      released = true;
-      next = renewal;
-    }
-    if (next != null) {
-      begin(next);
-    } else {
-      ia.remove(this);
-    }
-  }
-
-  /** Another incarnation begins, unless the endpoint was closed meanwhile. */
-  private void begin(final Renewal next) {
-    Incarnation fresh = null;
-    Throwable failure = null;
-    try {
-      beginUnlessClosed();
-      final Incarnation opening = new Incarnation(this, next.next);
-      opening.open();
-      fresh = opening;
-    } catch (final RuntimeException | Error e) {
-      failure = e;
-    }
-    final EndpointState before;
-    final boolean over;
-    synchronized (this) {
-      renewal = null;
-      beginning = false;
-      // Closed before anybody can use it, if the endpoint was closed while this one began.
-      before = closed && fresh != null ? fresh.connection().close() : null;
-      if (fresh != null) {
-        now = fresh;
-        released = false;
-      }
-      over = closed && released;
-    }
-    if (before != null) {
-      final var unused = fresh.drain().start(before, CLOSE_BOUND);
-    }
-    if (over) {
-      ia.remove(this);
-    }
-    if (failure == null) {
-      next.done.complete(null);
-    } else {
-      next.done.completeExceptionally(failure);
-    }
-  }
-
-  private synchronized void beginUnlessClosed() {
-    if (closed) {
-      throw Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, this, "reset or modify");
-    }
-    beginning = true;
-  }
-
-  /** Waits for what was begun, and fails if that did; inside an upcall it does neither. */
-  private void await(final CompletableFuture<DrainReport> begun) {
-    final CompletableFuture<Throwable> end = begun.handle((report, failure) -> failure);
-    ia.await(end, CLOSE_BOUND, this);
-    final Throwable failure = end.getNow(null);
-    if (failure != null) {
-      final Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-      throw cause instanceof DatException known
-          ? known
-          : new DatException(
-              ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, name + ": " + cause, cause);
-    }
+    return ia.stage(incarnations.reset(bound));
   }
 
   // Closing.
 
   @Override
   public void close() {
-    ia.await(startClose(CLOSE_BOUND), CLOSE_BOUND, this);
+    ia.await(incarnations.close(Incarnations.CLOSE_BOUND), Incarnations.CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
-    return ia.stage(startClose(bound));
-  }
-
-  /** Begins to close, unless it began already; what was not drained within its bound is left. */
-  CompletableFuture<DrainReport> startClose(final Duration bound) {
-    final Incarnation last;
-    final Renewal pending;
-    final boolean isReleased;
-    synchronized (this) {
-      isReleased = released && !closed && !beginning;
-      closed = true;
-      last = now;
-      pending = beginning ? renewal : null; // one that did not begin yet does not
-    }
-    final CompletableFuture<DrainReport> drained = last.drain().start(bound);
-    if (isReleased) {
-      ia.remove(this);
-    }
-    if (pending == null) {
-      return drained;
-    }
-    final CompletableFuture<DrainReport> all =
-        pending
-            .done
-            .exceptionally(failure -> null)
-            .thenCompose(nothing -> now.drain().start(bound));
-    ia.reaper().schedule(bound, all, () -> all.complete(DrainReport.INCOMPLETE));
-    return all;
+    return ia.stage(incarnations.close(bound));
   }
 }

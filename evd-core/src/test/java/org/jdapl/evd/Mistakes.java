@@ -1041,8 +1041,8 @@ final class Mistakes {
         Mistake.of(
             "T10",
             "an endpoint that is closed stays counted",
-            "EndpointImpl.java",
-            "    } else {\n      ia.remove(this);\n    }\n",
+            "Incarnations.java",
+            "    } else {\n      endpoint.ia().remove(endpoint);\n    }\n",
             "    }\n"),
         Mistake.of(
             "T10",
@@ -1704,13 +1704,13 @@ final class Mistakes {
         Mistake.of(
             "C01",
             "a reset does not begin anew",
-            "EndpointImpl.java",
+            "Incarnations.java",
             "        now = fresh;\n",
             ""),
         Mistake.of(
             "C01",
             "open receives are lost by a change that needs another queue pair",
-            "EndpointImpl.java",
+            "Incarnations.java",
             "      if (!last.receives().isIdle()) {",
             "      if (parameters == null) {"),
         Mistake.of(
@@ -1734,37 +1734,37 @@ final class Mistakes {
         Mistake.of(
                 "T01",
                 "a close forgets the reset that is in progress",
-                "EndpointImpl.java",
+                "Incarnations.java",
                 "      beginUnlessClosed();\n      final Incarnation opening",
                 "      final Incarnation opening")
             .with(
-                "EndpointImpl.java",
+                "Incarnations.java",
                 "            .thenCompose(nothing -> now.drain().start(bound));\n",
                 "            .thenCompose(nothing -> drained);\n")
             .with(
-                "EndpointImpl.java",
+                "Incarnations.java",
                 "      before = closed && fresh != null ? fresh.connection().close() : null;\n",
                 "      before = null;\n"),
         Mistake.of(
             "T02",
             "what a reset found open is in no report",
-            "EndpointImpl.java",
+            "Incarnations.java",
             "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
             "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
         Mistake.of(
             "T02",
             "a reset reports at its bound what it does not know yet",
-            "EndpointImpl.java",
+            "Incarnations.java",
             "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
             "    return begun.done.thenCombine(last.drain().closed(), (nothing, report) -> report);"),
         Mistake.of(
                 "M05",
                 "a reset begins anew before all of before is drained",
-                "EndpointImpl.java",
+                "Incarnations.java",
                 "    if (before == null) { // the one",
                 "    if (begun != null) { // the one")
             .with(
-                "EndpointImpl.java",
+                "Incarnations.java",
                 "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
                 "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
         Mistake.of(
@@ -1807,7 +1807,7 @@ final class Mistakes {
         Mistake.of(
             "T02",
             "a close waits for a reset that does not begin any more",
-            "EndpointImpl.java",
+            "Incarnations.java",
             "      pending = beginning ? renewal : null;",
             "      pending = renewal;"));
   }

@@ -204,7 +204,7 @@ class StatesTest {
     @Override
     public String state() {
       final EndpointState state = endpoint.state();
-      if (endpoint.isRenewing() && state != EndpointState.CLOSED) {
+      if (endpoint.incarnations().isRenewing() && state != EndpointState.CLOSED) {
         return state == EndpointState.DISCONNECTED ? "RST" : "MOD";
       }
       final boolean gone = endpoint.now().connection().state() == EndpointState.CLOSED;
@@ -446,7 +446,8 @@ class StatesTest {
         .row(
             "`modify` of all else, a receive is open",
             bed -> {
-              if (bed.endpoint.state() != EndpointState.UNCONNECTED || bed.endpoint.isRenewing()) {
+              if (bed.endpoint.state() != EndpointState.UNCONNECTED
+                  || bed.endpoint.incarnations().isRenewing()) {
                 return false;
               }
               bed.receive();
@@ -573,7 +574,7 @@ class StatesTest {
         .row(
             "all of before is drained, and there is no room for another queue pair",
             bed -> {
-              if (!bed.endpoint.isRenewing()) {
+              if (!bed.endpoint.incarnations().isRenewing()) {
                 return false;
               }
               bed.refusing("create_qp", bed::settle);
