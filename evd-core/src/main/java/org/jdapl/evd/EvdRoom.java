@@ -98,9 +98,10 @@ final class EvdRoom {
   /**
    * Changes the room for completions in one of its queues, which cannot be longer itself.
    *
+   * @param call what the consumer asked for, for messages.
    * @throws DatException if there is no room for more.
    */
-  void resizeReserved(final CqFeed feed, final int from, final int to) {
+  void resizeReserved(final CqFeed feed, final int from, final int to, final String call) {
     if (to <= from) {
       feed.giveRoom(from - to);
       release(from - to);
@@ -110,10 +111,12 @@ final class EvdRoom {
       if (to - from > length - reserved || !feed.takeRoom(to - from)) {
         throw Misuse.resources(
             ReturnSubtype.RESOURCE_TEVD,
-            evd.name()
+            call
                 + ": no room for "
                 + (to - from)
-                + " more completions in a queue of its length "
+                + " more completions in "
+                + evd.name()
+                + ", in a queue of its length "
                 + length
                 + ", of which "
                 + reserved

@@ -523,7 +523,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     try {
       rooms.forEach(
           (evd, room) -> {
-            evd.room().resizeReserved(room.feed, room.receives, to);
+            evd.room().resizeReserved(room.feed, room.receives, to, name + ".resize to " + to);
             final Room other = new Room(room.feed, to);
             other.endpoints = room.endpoints;
             changed.put(evd, other);
@@ -531,7 +531,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       done = true;
     } finally {
       if (!done) {
-        changed.forEach((evd, room) -> evd.room().resizeReserved(room.feed, to, roomFor));
+        changed.forEach((evd, room) -> evd.room().resizeReserved(room.feed, to, roomFor, name));
       }
     }
     rooms.putAll(changed);

@@ -147,8 +147,12 @@ class DestructionScenarioTest {
   /** The poll of a queue made progress for an endpoint that was closed meanwhile. */
   @ParameterizedTest
   @CsvSource({
-    "POLL, true", "POLLED, true", "ARM, true", "ARMED, true",
-    "POLL, false", "POLLED, false", "ARM, false", "ARMED, false"
+    "POLL, true",
+    "POLLED, true",
+    "ARM, true",
+    "ARMED, true",
+    "POLL, false",
+    "POLLED, false"
   })
   void required_T02_aCloseInTheMiddleOfAPollAccountsForEachPost(
       final Point where, final boolean enabled) {
