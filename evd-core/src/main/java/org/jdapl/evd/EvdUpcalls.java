@@ -13,9 +13,6 @@ import org.jdapl.dat.ReturnSubtype;
  */
 final class EvdUpcalls {
 
-  /** How often a turn looks into the empty lane before it ends, if its dispatcher would spin. */
-  private static final int LOOKS = 40;
-
   /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
   private static final long DISABLED = EvdState.DISABLED | EvdState.WORK;
 
@@ -116,7 +113,7 @@ final class EvdUpcalls {
    * its poster a token; it ends with the first change of the word, and so delays nobody.
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
-    for (int looks = 0; looks < LOOKS && by.wouldSpin() && state.get() == s; looks++) {
+    for (int looks = by.looks(); looks > 0 && by.wouldSpin() && state.get() == s; looks--) {
       if (!lane.isEmpty()) {
         return true;
       }
