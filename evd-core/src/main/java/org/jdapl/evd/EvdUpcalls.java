@@ -110,16 +110,16 @@ final class EvdUpcalls {
 
   /**
    * Whether an event comes into the lane while the dispatcher has nothing else to do. That saves
-   * its poster a token; it ends with the first change of the word, and so delays nobody.
+   * its poster a token, and the next ones a write: the bit that one of them set stays. It ends with
+   * the first change of the word, and so delays nobody.
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
-    for (int looks = by.looks(); looks > 0 && by.wouldSpin() && state.get() == s; looks--) {
-      if (!lane.isEmpty()) {
-        return true;
-      }
+    for (int looks = by.looks();
+        looks > 0 && lane.isEmpty() && by.wouldSpin() && state.get() == s;
+        looks--) {
       Thread.onSpinWait();
     }
-    return false;
+    return !lane.isEmpty();
   }
 
   private void notifyOnce(final Dispatcher by) {
