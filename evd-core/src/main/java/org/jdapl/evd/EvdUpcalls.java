@@ -115,11 +115,11 @@ final class EvdUpcalls {
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
     for (int looks = by.looks();
-        looks > 0 && lane.isEmpty() && by.wouldSpin() && state.get() == s;
+        looks > 0 && !lane.hasNext() && by.wouldSpin() && state.get() == s;
         looks--) {
       Thread.onSpinWait();
     }
-    return !lane.isEmpty();
+    return lane.hasNext();
   }
 
   private void notifyOnce(final Dispatcher by) {
