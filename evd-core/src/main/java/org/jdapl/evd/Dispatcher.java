@@ -231,6 +231,11 @@ final class Dispatcher implements Runnable {
         && !stopped;
   }
 
+  /** How often a turn may look for more, while it {@link #wouldSpin}, before it ends. */
+  int looks() {
+    return idle.looks();
+  }
+
   WorkCompletions batch() {
     return batch;
   }

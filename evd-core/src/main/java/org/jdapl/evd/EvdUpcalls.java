@@ -13,9 +13,6 @@ import org.jdapl.dat.ReturnSubtype;
  */
 final class EvdUpcalls {
 
-  /** How often a turn looks into the empty lane before it ends, if its dispatcher would spin. */
-  private static final int LOOKS = 40;
-
   /** What ON_NEW held back is the CNO's, now or when it gets one: the bits are set. */
   private static final long DISABLED_WITH_WORK = EvdState.DISABLED | EvdState.WORK;
 
@@ -113,16 +110,16 @@ final class EvdUpcalls {
 
   /**
    * Whether an event comes into the lane while the dispatcher has nothing else to do. That saves
-   * its poster a token; it ends with the first change of the word, and so delays nobody.
+   * its poster a token, and the next ones a write: the bit that one of them set stays. It ends with
+   * the first change of the word, and so delays nobody.
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
-    for (int looks = 0; looks < LOOKS && by.wouldSpin() && state.get() == s; looks++) {
-      if (!lane.isEmpty()) {
-        return true;
-      }
+    for (int looks = by.looks();
+        looks > 0 && !lane.hasNext() && by.wouldSpin() && state.get() == s;
+        looks--) {
       Thread.onSpinWait();
     }
-    return false;
+    return lane.hasNext();
   }
 
   private void notifyOnce(final Dispatcher by) {

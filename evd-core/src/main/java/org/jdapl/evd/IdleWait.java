@@ -23,6 +23,10 @@ import org.slf4j.LoggerFactory;
 final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private static final int SPINS = 200;
+
+  /** Less than a millisecond, which counts as the turn's; then the EVD is idle, and watched. */
+  private static final int SPINS_IN_TURN = 5000;
+
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
   private static final long FAULT_DELAY = TimeUnit.MILLISECONDS.toNanos(1);
   private static final Logger LOGGER = LoggerFactory.getLogger(IdleWait.class);
@@ -99,6 +103,11 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private boolean isWorkThere(final long sequence, final Sequence cursor) {
     return cursor.get() >= sequence || !readyAnywhere.isEmpty() || stopped;
+  }
+
+  /** How often a turn may spin, in place of this wait. */
+  int looks() {
+    return strategy == WaitStrategy.BUSY_SPIN ? SPINS_IN_TURN : SPINS;
   }
 
   /** How often it slept. From any thread. */
