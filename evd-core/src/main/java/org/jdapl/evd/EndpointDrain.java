@@ -47,6 +47,7 @@ final class EndpointDrain {
 
   private volatile boolean stopped;
 
+  /** Whether a timer is set that looks again for a post in progress. */
   private final AtomicBoolean goesOnLater = new AtomicBoolean();
 
   /** Of the reaper: a call ends soon, or is stuck. */
