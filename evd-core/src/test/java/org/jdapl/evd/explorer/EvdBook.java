@@ -195,7 +195,7 @@ final class EvdBook {
       cno.remove(this);
     }
     cno = next;
-    toTell = isCnoTold() && wanted == NOBODY; // of what is there, and of what comes
+    toTell = false;
     if (next != null) {
       next.add(this);
       if (!software.isEmpty()) {
@@ -206,18 +206,19 @@ final class EvdBook {
 
   /** An event came, or its policy was ended: nobody else is told. */
   private void tellCno() {
-    if (isCnoTold() && wanted == NOBODY && !closing && !run.isExcused(adapter)) {
+    if (cno != null
+        && policy == UpcallPolicy.DISABLED
+        && !run.isUpcallOf(this)
+        && wanted == NOBODY
+        && !closing
+        && !run.isExcused(adapter)) {
       cno.trigger();
     }
   }
 
   /** Somebody found nothing here. */
   void foundEmpty() {
-    toTell = isCnoTold();
-  }
-
-  private boolean isCnoTold() {
-    return cno != null && policy == UpcallPolicy.DISABLED && !run.isUpcallOf(this);
+    toTell = cno != null && policy == UpcallPolicy.DISABLED && !run.isUpcallOf(this);
   }
 
   /** Its CNO told somebody of something. */

@@ -147,12 +147,6 @@ final class ExplorerMistakes {
                 "    if (into.size() == 0 && mode == Mode.PLAIN) {",
                 "    if (into.size() == 0) {"),
         Mistake.of(
-            "W05",
-            "a CNO that comes is not told of a queue that is not armed",
-            "EvdState.java",
-            "|| operation == SET_CNO || !mayTell(before));",
-            "|| (operation == SET_CNO && (after & LANE) != 0) || !mayTell(before));"),
-        Mistake.of(
             "W04",
             "the waiter is not woken by a close",
             "EvdState.java",
