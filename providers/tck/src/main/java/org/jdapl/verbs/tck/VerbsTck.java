@@ -259,6 +259,9 @@ public abstract class VerbsTck {
       text.append(String.join("; ", steps.subList(from, steps.size())));
     }
     text.append("\n  often:    ").append(often);
+    if (sides.isEmpty()) {
+      text.append("\n  device:   none was opened, of ").append(bed.provider);
+    }
     for (final Side side : List.copyOf(sides)) {
       text.append("\n  device:   ").append(side.device.name()).append(" of ");
       text.append(bed.provider).append(", ").append(side.device.declaration());
