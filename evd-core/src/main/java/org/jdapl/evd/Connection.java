@@ -312,8 +312,7 @@ final class Connection implements CmHandler {
       return Misuse.state(
           ReturnSubtype.NO_SUBTYPE, incarnation.name() + "." + call + ": the endpoint is closed");
     }
-    if (incarnation.endpoint().incarnations().isRenewing()
-        || incarnation.endpoint().now() != incarnation) {
+    if (incarnation.endpoint().life().isRenewing() || incarnation.endpoint().now() != incarnation) {
       return Misuse.state(
           ReturnSubtype.INVALID_STATE_EP_NOTREADY,
           incarnation.name()

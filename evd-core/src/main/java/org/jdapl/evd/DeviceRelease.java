@@ -61,7 +61,7 @@ final class DeviceRelease {
         if (lost) {
           endpoint.now().connection().onDeviceLost();
         }
-        drains.add(endpoint.incarnations().close(part));
+        drains.add(endpoint.life().close(part));
       }
     }
     once(drains, 2, this::releaseQueues);

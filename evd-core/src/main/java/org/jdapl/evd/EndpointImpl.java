@@ -35,7 +35,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   private final IaImpl ia;
 
-  private final Incarnations incarnations = new Incarnations(this);
+  private final EndpointLife life = new EndpointLife(this);
 
   EndpointImpl(final String name, final IaImpl ia) {
     super(HandleType.EP, name);
@@ -44,12 +44,12 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   /** What it is now. */
   Incarnation now() {
-    return incarnations.now();
+    return life.now();
   }
 
   /** What it was, is and will be. */
-  Incarnations incarnations() {
-    return incarnations;
+  EndpointLife life() {
+    return life;
   }
 
   @Override
@@ -59,7 +59,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   @Override
   public EndpointState state() {
-    return incarnations.state();
+    return life.state();
   }
 
   @Override
@@ -825,30 +825,30 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
   @Override
   public void modify(final EndpointParameters parameters) {
     ia.check(parameters, 1, name + ".modify");
-    incarnations.modify(parameters);
+    life.modify(parameters);
   }
 
   @Override
   public void reset() {
-    incarnations.await(incarnations.reset(Incarnations.CLOSE_BOUND));
+    life.await(life.reset(EndpointLife.CLOSE_BOUND));
   }
 
   @Override
   public CompletionStage<DrainReport> resetAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".resetAsync");
-    return ia.stage(incarnations.reset(bound));
+    return ia.stage(life.reset(bound));
   }
 
   // Closing.
 
   @Override
   public void close() {
-    ia.await(incarnations.close(Incarnations.CLOSE_BOUND), Incarnations.CLOSE_BOUND, this);
+    ia.await(life.close(EndpointLife.CLOSE_BOUND), EndpointLife.CLOSE_BOUND, this);
   }
 
   @Override
   public CompletionStage<DrainReport> closeAsync(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAsync");
-    return ia.stage(incarnations.close(bound));
+    return ia.stage(life.close(bound));
   }
 }

@@ -259,7 +259,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   private EndpointImpl newEndpoint(final EndpointParameters parameters, final int argument) {
     check(parameters, argument, name + ".createEndpoint");
     final EndpointImpl endpoint = new EndpointImpl(nameFor("ep"), this);
-    endpoint.incarnations().open(parameters);
+    endpoint.life().open(parameters);
     return endpoint;
   }
 

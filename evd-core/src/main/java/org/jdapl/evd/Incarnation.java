@@ -166,7 +166,7 @@ final class Incarnation implements EndpointTable.Owner {
   void release() {
     ia.endpoints().free(tag);
     release(receiveFeed, requestFeed);
-    endpoint.incarnations().onReleased();
+    endpoint.life().onReleased();
   }
 
   /** Gives back what {@link #open} took; a feed is null where nothing was reserved. */

@@ -1041,7 +1041,7 @@ final class Mistakes {
         Mistake.of(
             "T10",
             "an endpoint that is closed stays counted",
-            "Incarnations.java",
+            "EndpointLife.java",
             "    } else {\n      endpoint.ia().remove(endpoint);\n    }\n",
             "    }\n"),
         Mistake.of(
@@ -1704,13 +1704,13 @@ final class Mistakes {
         Mistake.of(
             "C01",
             "a reset does not begin anew",
-            "Incarnations.java",
+            "EndpointLife.java",
             "        now = fresh;\n",
             ""),
         Mistake.of(
             "C01",
             "open receives are lost by a change that needs another queue pair",
-            "Incarnations.java",
+            "EndpointLife.java",
             "      if (!last.receives().isIdle()) {",
             "      if (parameters == null) {"),
         Mistake.of(
@@ -1734,37 +1734,37 @@ final class Mistakes {
         Mistake.of(
                 "T01",
                 "a close forgets the reset that is in progress",
-                "Incarnations.java",
+                "EndpointLife.java",
                 "      beginUnlessClosed();\n      final Incarnation opening",
                 "      final Incarnation opening")
             .with(
-                "Incarnations.java",
+                "EndpointLife.java",
                 "            .thenCompose(nothing -> now.drain().start(bound));\n",
                 "            .thenCompose(nothing -> drained);\n")
             .with(
-                "Incarnations.java",
+                "EndpointLife.java",
                 "      before = closed && fresh != null ? fresh.connection().close() : null;\n",
                 "      before = null;\n"),
         Mistake.of(
             "T02",
             "what a reset found open is in no report",
-            "Incarnations.java",
+            "EndpointLife.java",
             "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
             "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
         Mistake.of(
             "T02",
             "a reset reports at its bound what it does not know yet",
-            "Incarnations.java",
+            "EndpointLife.java",
             "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
             "    return begun.done.thenCombine(last.drain().closed(), (nothing, report) -> report);"),
         Mistake.of(
                 "M05",
                 "a reset begins anew before all of before is drained",
-                "Incarnations.java",
+                "EndpointLife.java",
                 "    if (before == null) { // the one",
                 "    if (begun != null) { // the one")
             .with(
-                "Incarnations.java",
+                "EndpointLife.java",
                 "    return begun.done.thenCombine(last.drain().whole(), (nothing, report) -> report);",
                 "    return begun.done.thenApply(nothing -> DrainReport.EMPTY);"),
         Mistake.of(
@@ -1807,7 +1807,7 @@ final class Mistakes {
         Mistake.of(
             "T02",
             "a close waits for a reset that does not begin any more",
-            "Incarnations.java",
+            "EndpointLife.java",
             "      pending = beginning ? renewal : null;",
             "      pending = renewal;"));
   }

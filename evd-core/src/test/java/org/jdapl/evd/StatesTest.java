@@ -204,7 +204,7 @@ class StatesTest {
     @Override
     public String state() {
       final EndpointState state = endpoint.state();
-      if (endpoint.incarnations().isRenewing() && state != EndpointState.CLOSED) {
+      if (endpoint.life().isRenewing() && state != EndpointState.CLOSED) {
         return state == EndpointState.DISCONNECTED ? "RST" : "MOD";
       }
       final boolean gone = endpoint.now().connection().state() == EndpointState.CLOSED;
@@ -447,7 +447,7 @@ class StatesTest {
             "`modify` of all else, a receive is open",
             bed -> {
               if (bed.endpoint.state() != EndpointState.UNCONNECTED
-                  || bed.endpoint.incarnations().isRenewing()) {
+                  || bed.endpoint.life().isRenewing()) {
                 return false;
               }
               bed.receive();
@@ -574,7 +574,7 @@ class StatesTest {
         .row(
             "all of before is drained, and there is no room for another queue pair",
             bed -> {
-              if (!bed.endpoint.incarnations().isRenewing()) {
+              if (!bed.endpoint.life().isRenewing()) {
                 return false;
               }
               bed.refusing("create_qp", bed::settle);

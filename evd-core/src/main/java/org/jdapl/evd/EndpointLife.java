@@ -15,7 +15,7 @@ import org.jdapl.evd.EndpointStates.Trigger;
  * another queue pair, drains the one of now as a close does, and goes on with a new one: what comes
  * late for the old one does not find the new one.
  */
-final class Incarnations {
+final class EndpointLife {
 
   static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
 
@@ -39,7 +39,7 @@ final class Incarnations {
   private record Renewal(
       EndpointParameters next, EndpointState meanwhile, CompletableFuture<Void> done) {}
 
-  Incarnations(final EndpointImpl endpoint) {
+  EndpointLife(final EndpointImpl endpoint) {
     this.endpoint = endpoint;
   }
 
