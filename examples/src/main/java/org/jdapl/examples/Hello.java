@@ -47,7 +47,7 @@ final class Hello implements Callable<Integer> {
       spec.commandLine().getOut().println("bob heard: " + hello("sim"));
       return ExitCode.OK;
     } catch (final TimeoutException e) {
-      spec.commandLine().getErr().println("bob heard nothing within 5 seconds");
+      spec.commandLine().getErr().println("bob heard nothing within 30 seconds");
       return ExitCode.SOFTWARE;
     }
   }

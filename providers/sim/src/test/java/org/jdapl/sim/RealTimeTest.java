@@ -67,7 +67,7 @@ class RealTimeTest {
   }
 
   @Test
-  void shouldTransferInOrderWhenOnThreads() {
+  void required_S02_messagesArriveInOrderOnThreads() {
     transfer(SimModel.DEFAULT, 20_000);
   }
 

@@ -36,7 +36,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void shouldReplayTheRunWhenTheSeedIsTheSame() {
+  void required_S02_aSeedReplaysARunExactly() {
     assertThat(run(7)).isEqualTo(run(7)).hasSizeGreaterThan(30).hasSizeLessThanOrEqualTo(200);
     assertThat(run(7)).isNotEqualTo(run(8));
   }
