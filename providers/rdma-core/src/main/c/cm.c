@@ -69,9 +69,11 @@ NATIVE(jlong, context, jlong id) { return (jlong)(intptr_t)POINTER(struct rdma_c
 
 NATIVE(jint, port, jlong id) { return POINTER(struct rdma_cm_id, id)->port_num; }
 
-/* Of an id whose peer has gone the kernel says EINVAL, as of much else. It has a name of its own from where it means
- * nothing else. */
-static jint or_gone(jint result) { return result == -EINVAL ? -ENOTCONN : result; }
+/* Of an id whose peer has gone the kernel says EINVAL, as of much else, and drivers of iWARP what their socket says. It
+ * has a name of its own from where it means nothing else. */
+static jint or_gone(jint result) {
+  return result == -EINVAL || result == -ECONNRESET || result == -EPIPE ? -ENOTCONN : result;
+}
 
 union address {
   struct sockaddr any;
@@ -120,6 +122,7 @@ NATIVE(jint, resolve_route, jlong id, jint timeout_millis) {
 /* What a queue pair gets from its own side. The connection manager has only the peer's word for some of it: it would
  * send to a peer without a receive as often as the peer said, and on the passive side to one that does not answer. */
 struct own {
+  int of_peer; /* there is one */
   int reads;
   int rnr_timer;   /* code; below 0 for MIN_RNR_TIMER */
   int ack_timeout; /* code; below 0 for what suits the path */
@@ -131,8 +134,8 @@ static int modify_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state
                      const struct own *own) {
   struct ibv_qp_attr attr = {.qp_state = state};
   int mask = 0;
-  const jint result = or_gone(negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask)));
-  if (result) return result;
+  const jint result = negative_errno(lib.rdma_init_qp_attr(id, &attr, &mask));
+  if (result) return own->of_peer ? or_gone(result) : result;
   if (mask & IBV_QP_ACCESS_FLAGS) attr.qp_access_flags |= (unsigned int)access;
   if (mask & IBV_QP_MIN_RNR_TIMER) attr.min_rnr_timer = (uint8_t)(own->rnr_timer < 0 ? MIN_RNR_TIMER : own->rnr_timer);
   if (mask & IBV_QP_MAX_DEST_RD_ATOMIC) attr.max_dest_rd_atomic = (uint8_t)own->reads;
@@ -154,7 +157,7 @@ NATIVE(jint, init_qp, jlong id, jlong qp, jint access) {
 NATIVE(jint, ready_to_receive, jlong id, jlong qp, jint reads_in, jint rnr_timer, jint access) {
   struct rdma_cm_id *const from = POINTER(struct rdma_cm_id, id);
   struct ibv_qp *const to = POINTER(struct ibv_qp, qp);
-  const struct own own = {.reads = reads_in, .rnr_timer = rnr_timer};
+  const struct own own = {.of_peer = 1, .reads = reads_in, .rnr_timer = rnr_timer};
   const jint result = modify_qp(from, to, IBV_QPS_INIT, access, &own);
   return result ? result : modify_qp(from, to, IBV_QPS_RTR, access, &own);
 }
@@ -163,7 +166,7 @@ NATIVE(jint, ready_to_receive, jlong id, jlong qp, jint reads_in, jint rnr_timer
 NATIVE(jint, ready_to_send, jlong id, jlong qp, jint reads_out, jint ack_timeout, jint retries, jint rnr_retries,
        jint access) {
   const struct own own = {
-      .reads = reads_out, .ack_timeout = ack_timeout, .retries = retries, .rnr_retries = rnr_retries};
+      .of_peer = 1, .reads = reads_out, .ack_timeout = ack_timeout, .retries = retries, .rnr_retries = rnr_retries};
   return modify_qp(POINTER(struct rdma_cm_id, id), POINTER(struct ibv_qp, qp), IBV_QPS_RTS, access, &own);
 }
 
@@ -207,12 +210,13 @@ NATIVE(jint, reject, jlong id, jbyteArray data) {
   uint8_t room[PRIVATE_DATA];
   const jsize length = (*env)->GetArrayLength(env, data);
   (*env)->GetByteArrayRegion(env, data, 0, length, (jbyte *)room);
-  return negative_errno(lib.rdma_reject(POINTER(struct rdma_cm_id, id), length ? room : NULL, (uint8_t)length));
+  return or_gone(
+      negative_errno(lib.rdma_reject(POINTER(struct rdma_cm_id, id), length ? room : NULL, (uint8_t)length)));
 }
 
 /* Not the consumer says no. The kernel lets one reason through besides the consumer's: "vendor option not supported". */
 NATIVE(jint, refuse, jlong id) {
-  return negative_errno(lib.rdma_reject_ece(POINTER(struct rdma_cm_id, id), NULL, 0));
+  return or_gone(negative_errno(lib.rdma_reject_ece(POINTER(struct rdma_cm_id, id), NULL, 0)));
 }
 
 NATIVE(jint, disconnect, jlong id) { return negative_errno(lib.rdma_disconnect(POINTER(struct rdma_cm_id, id))); }

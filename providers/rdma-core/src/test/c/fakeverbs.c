@@ -1315,6 +1315,7 @@ EXPORT int rdma_connect(struct rdma_cm_id *of, struct rdma_conn_param *param) {
   id->state = CONNECTING;
   if (nowhere(of) == 3) {
     id->state = OVER;
+    if (is_iwarp()) return refuse(ECONNRESET);
     cm_event(id, NULL, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, NULL, 0);
     return 0;
   }
@@ -1377,7 +1378,7 @@ EXPORT int rdma_establish(struct rdma_cm_id *of) {
 }
 
 static int say_no(struct fake_id *id, int why, const void *data, uint8_t length) {
-  if (!id->peer || (id->state != REQUESTED && id->state != RESPONDED)) return refuse(EINVAL);
+  if (!id->peer || (id->state != REQUESTED && id->state != RESPONDED)) return refuse(is_iwarp() ? ECONNRESET : EINVAL);
   const struct rdma_conn_param param = {.private_data = data, .private_data_len = length};
   id->peer->state = OVER;
   cm_event(id->peer, NULL, RDMA_CM_EVENT_REJECTED, reason(why), &param, padded(&param, 148));

@@ -98,10 +98,7 @@ final class EvdState {
    */
   static final int POP = 1;
 
-  /**
-   * Consumer: takes the turn in order to dequeue, and clears the CQ bit. If the word {@link
-   * #tellsNobody} it leaves the bit, for who is to be told later.
-   */
+  /** Consumer: takes the turn in order to dequeue, and clears the CQ bit. */
   static final int TAKE = 2;
 
   /** Consumer inside an upcall of MANY: takes the turn in order to dequeue. */
@@ -239,7 +236,7 @@ final class EvdState {
       case SLEEP -> (s & (WORK | CONTROL)) == 0 && (s & WAITER) != 0 ? s | ASLEEP : s;
       case SET_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : (s & ~(WAITER | ASLEEP)) | UNWAITABLE;
       case RETURN -> schedule((s & ~(TURN | WAITER | ASLEEP)) | argument);
-      case SET_CNO -> (s & CLOSED) != 0 ? REFUSED : (s & ~CNO) | argument;
+      case SET_CNO -> (s & CLOSED) != 0 ? REFUSED : (s & ~CNO) | argument | missed(s, argument);
       case CLEAR_UNWAITABLE -> (s & CLOSED) != 0 ? REFUSED : s & ~UNWAITABLE;
       default -> throw new IllegalArgumentException("operation " + operation);
     };
@@ -311,7 +308,15 @@ final class EvdState {
   }
 
   private static long take(final long s) {
-    return (s & TURN) != 0 ? BUSY : (s | TURN) & ~(tellsNobody(s) ? 0 : CQ);
+    return (s & TURN) != 0 ? BUSY : (s | TURN) & ~CQ;
+  }
+
+  /**
+   * A brief turn may have cleared bits, and what it brings back when it leaves is told to nobody:
+   * so who gets a CNO meanwhile is told, perhaps in vain.
+   */
+  private static long missed(final long s, final long cno) {
+    return cno != 0 && (s & (TURN | UPCALL | WAITER)) == TURN ? CQ : 0;
   }
 
   private static long schedule(final long s) {

@@ -146,10 +146,14 @@ final class LmrImpl extends ObjectBase implements Lmr {
       if (closed) {
         return;
       }
+      DatObject user = this; // if it cannot be found out
       closed = true; // no post starts to use it from here on
-      final DatObject user = pz.userOf(this);
+      try {
+        user = pz.userOf(this);
+      } finally {
+        closed = user == null;
+      }
       if (user != null) {
-        closed = false;
         throw Misuse.state(
             ReturnSubtype.INVALID_STATE_LMR_IN_USE,
             name

@@ -45,7 +45,10 @@ class PostGuard {
   final boolean lockUnlessStuck() {
     final long began = System.nanoTime();
     boolean locked = tryLock();
-    for (int tries = 0; !locked && System.nanoTime() - began < STUCK_NANOS; tries++) {
+    // Tries count as well: in a pause of the whole process time passes, and no verb goes on.
+    for (int tries = 0;
+        !locked && (tries < 2 * YIELDS || System.nanoTime() - began < STUCK_NANOS);
+        tries++) {
       pause(tries);
       locked = tryLock();
     }

@@ -53,6 +53,8 @@ final class EvdModel implements StateWalk.Model {
     CLEAR_UNWAITABLE,
     /** A thread waits on a CNO from here on, and drains the EVD each time. */
     SET_CNO,
+    /** Somebody wants something done in a turn. */
+    CONTROL,
     /** Has something done as soon as it is quiet. */
     WHEN_QUIET,
     CHECK_QUIET
@@ -670,6 +672,7 @@ final class EvdModel implements StateWalk.Model {
       }
       case CLEAR_UNWAITABLE -> apply(EvdState.CLEAR_UNWAITABLE, 0);
       case SET_CNO -> apply(EvdState.SET_CNO, EvdState.CNO);
+      case CONTROL -> apply(EvdState.SIGNAL, EvdState.CONTROL);
       case WHEN_QUIET -> waiting = true;
       case CHECK_QUIET -> checkQuiet();
     }

@@ -186,6 +186,14 @@ class EvdStateTest {
 
   @ParameterizedTest
   @MethodSource("distinctModels")
+  void required_W05_aCnoThatComesDuringABriefTurnIsTold(final Setup setup) {
+    final Setup dequeued = setup.withEvents(3, 1).withPolicy(EvdState.DISABLED, 1).withDequeues(1);
+    explore(dequeued.withScript(Op.CONTROL, Op.SET_CNO));
+    explore(dequeued.withScript(Op.SET_CNO, Op.CONTROL));
+  }
+
+  @ParameterizedTest
+  @MethodSource("distinctModels")
   void required_U06_whoDequeuedAndEnablesMissesNothing(final Setup setup) {
     final Setup dequeued = setup.withEvents(3, 1).withPolicy(EvdState.DISABLED, 1).withDequeues(2);
     explore(dequeued.withScript(Op.ENABLE_ANY));
@@ -508,19 +516,20 @@ class EvdStateTest {
       }
     },
 
-    A_DEQUEUE_OF_WHICH_NOBODY_IS_TOLD_CLEARS_THE_BIT("the CNO is not told") {
+    A_CNO_THAT_COMES_DURING_A_BRIEF_TURN_IS_NOT_TOLD("the CNO is not told") {
       @Override
       Setup where() {
         return super.where()
+            .withEvents(2, 0)
             .withPolicy(EvdState.DISABLED, 1)
-            .withDequeues(2)
-            .withScript(Op.SET_CNO);
+            .withDequeues(1)
+            .withScript(Op.CONTROL, Op.SET_CNO);
       }
 
       @Override
       public long next(final long s, final int operation, final long argument) {
         final long after = EvdState.next(s, operation, argument);
-        return operation == EvdState.TAKE && after >= 0 ? after & ~EvdState.CQ : after;
+        return operation == EvdState.SET_CNO && after >= 0 ? s | argument : after;
       }
     },
 

@@ -382,21 +382,17 @@ final class Mistakes {
                 + "        return Outcome.INTERRUPTED_CALL;",
             "      if (Thread.interrupted()) {\n        return Outcome.TIMEOUT_EXPIRED;"),
         Mistake.of(
-                "W04",
-                "an await takes a queue that a dequeue found empty for armed",
-                "EvdState.java",
-                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
-                "(s | TURN) & ~CQ;")
-            .with(
-                "CqFeed.java",
-                "    if (into.size() == 0 && mode == Mode.PLAIN) {",
-                "    if (into.size() == 0) {"),
+            "W04",
+            "an await takes a queue that a dequeue found empty for armed",
+            "CqFeed.java",
+            "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+            "    if (into.size() == 0) {"),
         Mistake.of(
             "W05",
             "a CNO that comes in the middle of a dequeue is not told",
             "EvdState.java",
-            "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
-            "(s | TURN) & ~CQ;"),
+            "(s & ~CNO) | argument | missed(s, argument);",
+            "(s & ~CNO) | argument;"),
         Mistake.of(
             "W05",
             "a trigger that nobody waits for is forgotten",
@@ -803,10 +799,6 @@ final class Mistakes {
         Mistake.of(
                 "T02",
                 "a close takes a queue that a dequeue found empty for armed",
-                "EvdState.java",
-                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
-                "(s | TURN) & ~CQ;")
-            .with(
                 "CqFeed.java",
                 "    if (into.size() == 0 && mode == Mode.PLAIN) {",
                 "    if (into.size() == 0) {")

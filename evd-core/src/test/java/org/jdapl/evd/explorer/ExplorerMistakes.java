@@ -116,8 +116,8 @@ final class ExplorerMistakes {
             "T11",
             "a registration ends while a request uses it",
             "LmrImpl.java",
-            "      if (user != null) {\n        closed = false;",
-            "      if (user == this) {\n        closed = false;"),
+            "        closed = user == null;\n      }\n      if (user != null) {",
+            "        closed = true;\n      }\n      if (user == this) {"),
         Mistake.of(
             "T12",
             "the removal of a device leaves it open",
@@ -137,15 +137,11 @@ final class ExplorerMistakes {
             "final long after = (s & WAITER) != 0 ? WAITED : take(s);",
             "final long after = take(s & ~TURN);"),
         Mistake.of(
-                "A02",
-                "a queue that a dequeue found empty is taken for armed",
-                "EvdState.java",
-                "(s | TURN) & ~(tellsNobody(s) ? 0 : CQ);",
-                "(s | TURN) & ~CQ;")
-            .with(
-                "CqFeed.java",
-                "    if (into.size() == 0 && mode == Mode.PLAIN) {",
-                "    if (into.size() == 0) {"),
+            "A02",
+            "a queue that a dequeue found empty is taken for armed",
+            "CqFeed.java",
+            "    if (into.size() == 0 && mode == Mode.PLAIN) {",
+            "    if (into.size() == 0) {"),
         Mistake.of(
             "W04",
             "the waiter is not woken by a close",

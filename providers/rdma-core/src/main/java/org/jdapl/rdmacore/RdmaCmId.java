@@ -26,7 +26,7 @@ final class RdmaCmId extends CmObject implements CmId {
   }
 
   private static final int RESOLVE_MILLIS = 2000;
-  private static final int NOT_CONNECTED = 107;
+  static final int NOT_CONNECTED = 107;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
   private final RdmaQp qp;

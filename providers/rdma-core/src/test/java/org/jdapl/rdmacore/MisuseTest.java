@@ -87,12 +87,12 @@ class MisuseTest extends Bed {
     assertRefused(gone, "the device is closed", () -> a.device.allocPd());
     assertRefused(gone, "the device is closed", () -> a.device.createCq(1, cq -> {}));
     assertRefused(gone, "the device is closed", () -> a.device.listen(0, 1, r -> {}));
-    final int not = VerbsException.EINVAL;
-    assertRefused(not, "open Pd", () -> a.device.regMr(a.pd, a.buffer, Set.of()));
-    assertRefused(not, "open Pd", () -> a.device.createSrq(a.pd, 1, 1));
-    assertRefused(not, "open Pd", () -> a.device.allocMw(a.pd, MwType.TYPE_1));
-    assertRefused(not, "open Pd", () -> a.device.createQp(attributes(a, a)));
-    assertRefused(not, "open Qp", () -> a.connect(b.device.address(), 1, Side.PARAMETERS));
+    assertRefused(gone, "the device is closed", () -> a.device.regMr(a.pd, a.buffer, Set.of()));
+    assertRefused(gone, "the device is closed", () -> a.device.createSrq(a.pd, 1, 1));
+    assertRefused(gone, "the device is closed", () -> a.device.allocMw(a.pd, MwType.TYPE_1));
+    assertRefused(gone, "the device is closed", () -> a.device.createQp(attributes(a, a)));
+    assertRefused(
+        gone, "the device is closed", () -> a.connect(b.device.address(), 1, Side.PARAMETERS));
   }
 
   private static QpAttributes attributes(final Side pd, final Side cq) {

@@ -361,6 +361,7 @@ final class SimQp extends SimObject implements QueuePair {
         return;
       }
       final boolean failed = wqe.status != WcStatus.SUCCESS;
+      final boolean isRead = wqe.isRead(); // before it completes: then the slot is the poster's
       if (failed || wqe.request.signaled) {
         sendCq.addSend(
             this,
@@ -371,7 +372,7 @@ final class SimQp extends SimObject implements QueuePair {
             (int) Math.min(Integer.MAX_VALUE, wqe.request.length()));
       }
       answered++;
-      reads -= wqe.isRead() ? 1 : 0;
+      reads -= isRead ? 1 : 0;
       if (failed) {
         fail();
       } else if (holdsRead) {

@@ -9,7 +9,8 @@ import java.util.Set;
  * thread.
  *
  * <p>Once it is closed, every method that creates something throws a {@link VerbsException} with
- * ENODEV; those that tell of the device answer as before.
+ * ENODEV, unless it refuses numbers that are not valid first; those that tell of the device answer
+ * as before.
  */
 public interface Device extends AutoCloseable {
 

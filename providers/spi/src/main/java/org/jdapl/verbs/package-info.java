@@ -18,8 +18,9 @@
  * number, a key, a limit, tells it as long as the object is reachable. Any other use of a closed
  * object, and of an object of another device or provider, is refused with EINVAL: by a {@link
  * org.jdapl.verbs.VerbsException}, or as the result of a method that returns an errno. What a
- * closed {@link org.jdapl.verbs.Device} is asked to create is refused with ENODEV, whatever it is
- * to be made with. What was destroyed is never reached.
+ * closed {@link org.jdapl.verbs.Device} is asked to create is refused with ENODEV, whatever objects
+ * it is to be made of; numbers that are not valid may be refused as such before. What was destroyed
+ * is never reached.
  *
  * <p>What is the peer's doing is no exception: that it is gone, refuses, or never was, is told by
  * an event of the connection that was asked for or accepted.
