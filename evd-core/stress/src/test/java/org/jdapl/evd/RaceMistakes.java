@@ -84,10 +84,10 @@ final class RaceMistakes {
             "bits are cleared after the look, not before",
             "POST x TURN",
             "EvdUpcalls.java",
-            "      } else if (!merger.isTired()) {\n        endOfTurn(by, called);",
-            "      } else if (!merger.isTired()) {\n"
-                + "        state.apply(EvdState.RESUME, 0);\n"
-                + "        endOfTurn(by, called);"),
+            "looked = true; // once for an event: what is in the lane may be held back\n"
+                + "        } else if (evd.end()) {",
+            "looked = true; // once for an event: what is in the lane may be held back\n"
+                + "        } else if (state.apply(EvdState.RESUME, 0) >= 0 && evd.end()) {"),
         planted(
             "the last upcall of MANY schedules nobody",
             "POLICY x MANY",
