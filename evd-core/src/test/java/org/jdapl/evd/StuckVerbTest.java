@@ -130,6 +130,13 @@ class StuckVerbTest {
     return endpoint;
   }
 
+  /** On a thread of its own: a common pool may have one, which is stuck. */
+  private static void start(final Runnable task) {
+    final Thread thread = new Thread(task, "consumer");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
   private static void await(final CountDownLatch latch) {
     try {
       latch.await();
@@ -178,7 +185,7 @@ class StuckVerbTest {
     final Evd waitedFor = createEvd();
     final CompletableFuture<Outcome> waits =
         CompletableFuture.supplyAsync(
-            () -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG));
+            () -> waitedFor.await(InterceptedBed.on(event -> {}), 1, LONG), StuckVerbTest::start);
     while (!((EvdImpl) waitedFor).hasWaiter()) {
       Thread.onSpinWait();
     }
@@ -284,7 +291,8 @@ class StuckVerbTest {
               } else {
                 ia.createEndpoint(zone, other, EndpointAttributes.defaults());
               }
-            });
+            },
+            StuckVerbTest::start);
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
     ia.closeAbruptly(SHORT);
 
@@ -310,7 +318,8 @@ class StuckVerbTest {
     evd.teardown();
     hang("post_recv");
     final CompletableFuture<Outcome> post =
-        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+        CompletableFuture.supplyAsync(
+            () -> endpoint.postReceive(lmr, 0, 8, 7), StuckVerbTest::start);
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
 
     final DrainReport report = endpoint.closeAsync(SHORT).toCompletableFuture().join();
@@ -328,7 +337,8 @@ class StuckVerbTest {
     final Lmr used = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
     hang("post_recv");
     final CompletableFuture<Outcome> post =
-        CompletableFuture.supplyAsync(() -> endpoint.postReceive(lmr, 0, 8, 7));
+        CompletableFuture.supplyAsync(
+            () -> endpoint.postReceive(lmr, 0, 8, 7), StuckVerbTest::start);
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
     ThreadInfo waiting = null;
     while (waiting == null) {
@@ -357,10 +367,10 @@ class StuckVerbTest {
     final SharedReceiveQueue srq = ia.createSrq(pz, 4, 1);
     hang("post_srq_recv");
     final CompletableFuture<Outcome> post =
-        CompletableFuture.supplyAsync(() -> srq.postReceive(lmr, 0, 8, 7));
+        CompletableFuture.supplyAsync(() -> srq.postReceive(lmr, 0, 8, 7), StuckVerbTest::start);
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
 
-    assertThat(CompletableFuture.runAsync(srq::close))
+    assertThat(CompletableFuture.runAsync(srq::close, StuckVerbTest::start))
         .failsWithin(LONG)
         .withThrowableOfType(ExecutionException.class)
         .withMessageContaining("does not return");
@@ -395,10 +405,11 @@ class StuckVerbTest {
             () ->
                 verb.equals("post_recv")
                     ? endpoint.postReceive(lmr, 0, 8, 7)
-                    : srq.postReceive(lmr, 0, 8, 7));
+                    : srq.postReceive(lmr, 0, 8, 7),
+            StuckVerbTest::start);
     assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
 
-    assertThat(CompletableFuture.runAsync(unused::close))
+    assertThat(CompletableFuture.runAsync(unused::close, StuckVerbTest::start))
         .failsWithin(LONG)
         .withThrowableOfType(ExecutionException.class)
         .withMessageContaining((verb.equals("post_recv") ? endpoint : srq).name());
