@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongToIntFunction;
+import java.util.function.Supplier;
 import org.jdapl.dat.Bounds;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
@@ -122,37 +123,51 @@ final class Connection implements CmHandler {
             incarnation.ia().device().limits().connectPrivateData(),
             argument + 1,
             call);
+    final String what = "connect to " + peer.address() + ":" + peer.connQual();
     enter();
     try {
-      move(Trigger.CONNECT, "connect");
+      move(Trigger.CONNECT, what);
       asked = peer;
-      askFor(peer, parameters);
+      ask(
+          () ->
+              incarnation
+                  .ia()
+                  .device()
+                  .connect(incarnation.qp(), peer.address(), peer.connQual(), parameters, this),
+          Trigger.CONNECT_FAILED,
+          what);
     } finally {
       exit();
     }
     schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
   }
 
-  private void askFor(final Peer peer, final CmParameters parameters) {
+  /** Has the provider connect or accept. If it does not, the move to pending is undone. */
+  private void ask(final Supplier<CmId> provider, final Trigger undo, final String call) {
     try {
-      cmId =
-          incarnation
-              .ia()
-              .device()
-              .connect(incarnation.qp(), peer.address(), peer.connQual(), parameters, this);
+      cmId = provider.get();
     } catch (final VerbsException e) {
-      asked = null;
-      machine.move(Trigger.CONNECT_FAILED);
-      throw Misuse.failed(
-          incarnation.name() + ".connect to " + peer.address() + ":" + peer.connQual(), e);
+      if (undo(undo)) {
+        throw Misuse.failed(incarnation.name() + "." + call, e);
+      }
+      final DatException refusal = refused(call); // it failed because of what moved it meanwhile
+      refusal.addSuppressed(e);
+      throw refusal;
     } catch (final RuntimeException | Error e) {
-      asked = null;
-      machine.move(Trigger.CONNECT_FAILED);
+      undo(undo);
       throw e;
     }
     if (isOver()) {
       hangUp();
     }
+  }
+
+  /** Returns false if it was closed, or ended, meanwhile. */
+  private boolean undo(final Trigger undo) {
+    asked = null;
+    passive = false;
+    accepted = null;
+    return machine.move(undo) != null;
   }
 
   /** Whom the consumer asked for a connection; null if nobody yet. */
@@ -242,37 +257,21 @@ final class Connection implements CmHandler {
             incarnation.ia().device().limits().acceptPrivateData(),
             2,
             request.name() + ".accept");
+    final String what = "accept of " + request.name();
     enter();
     try {
       final boolean reserved = request.endpoint() != null;
-      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, "accept of " + request.name());
+      move(reserved ? Trigger.RESERVED_ACCEPT : Trigger.ACCEPT, what);
       passive = true;
       accepted = request.remoteAddress();
-      answer(
-          request, parameters, reserved ? Trigger.RESERVED_ACCEPT_FAILED : Trigger.ACCEPT_FAILED);
+      ask(
+          () -> request.acceptWith(incarnation.qp(), parameters, this),
+          reserved ? Trigger.RESERVED_ACCEPT_FAILED : Trigger.ACCEPT_FAILED,
+          what);
     } finally {
       exit();
     }
     schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
-  }
-
-  private void answer(final CrImpl request, final CmParameters parameters, final Trigger undo) {
-    try {
-      cmId = request.acceptWith(incarnation.qp(), parameters, this);
-    } catch (final VerbsException e) {
-      passive = false;
-      accepted = null;
-      machine.move(undo);
-      throw Misuse.failed(incarnation.name() + ".accept of " + request, e);
-    } catch (final RuntimeException | Error e) {
-      passive = false;
-      accepted = null;
-      machine.move(undo);
-      throw e;
-    }
-    if (isOver()) {
-      hangUp();
-    }
   }
 
   private CmParameters parameters(

@@ -12,11 +12,14 @@ import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls and events of one connection that cross each other, one at a time. */
 @Timeout(20)
@@ -118,6 +121,45 @@ class CrossingCallsTest {
         .hasCauseInstanceOf(VerbsException.class);
     assertThat(bed.provider.rejections).as("statuses of rejections").hasSize(1);
     assertThat(bed.ia.statistics().open().connectionRequests()).isZero();
+  }
+
+  /** What ends the connection moves its queue pair to error, and with that the provider fails. */
+  @ParameterizedTest
+  @ValueSource(strings = {"connect", "accept"})
+  void required_C01_aCallThatFailsBecauseOfACloseSaysSo(final String verb) {
+    assertThatThrownBy(
+            () -> callThatFails(verb, () -> bed.endpoint.closeAsync(Duration.ofSeconds(1))).run())
+        .isInstanceOfSatisfying(
+            DatException.class,
+            e -> assertThat(e.subtype()).isEqualTo(ReturnSubtype.INVALID_HANDLE_EP));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"connect", "accept"})
+  void required_C01_aCallThatFailsBecauseOfTheEndSaysSo(final String verb) {
+    assertThatThrownBy(
+            () -> callThatFails(verb, () -> bed.provider.tell(CmEventType.UNREACHABLE, 0)).run())
+        .isInstanceOfSatisfying(
+            DatException.class,
+            e -> assertThat(e.subtype()).isEqualTo(ReturnSubtype.INVALID_STATE_EP_DISCONNECTED));
+  }
+
+  /** A connect or an accept; inside it something happens, and it fails. */
+  private Runnable callThatFails(final String verb, final Runnable inside) {
+    final EvdImpl evd = createEvdOfRequests();
+    bed.ia.createPsp(1, evd);
+    bed.provider.ask(1);
+    final ConnectionRequest request = requestOf(evd);
+    bed.provider.hook =
+        called -> {
+          if (called.equals(verb)) {
+            inside.run();
+            throw InterceptedProvider.refused(verb);
+          }
+        };
+    return verb.equals("connect")
+        ? () -> bed.connect(bed.endpoint)
+        : () -> request.accept(bed.endpoint, null);
   }
 
   /** A connect that does not return keeps the reset from its end, and the close from its own. */

@@ -1797,6 +1797,12 @@ final class Mistakes {
             "      if (unwanted || (endpoint != null",
             "      if ((endpoint != null"),
         Mistake.of(
+            "C01",
+            "a call that fails because of a close says that the provider failed",
+            "Connection.java",
+            "    return machine.move(undo) != null;\n",
+            "    machine.move(undo);\n    return true;\n"),
+        Mistake.of(
             "T02",
             "a close waits for a reset that does not begin any more",
             "EndpointLife.java",
