@@ -149,9 +149,9 @@ final class StateWalk {
   private void visit(final int state) {
     marks[state] = ON_PATH;
     boolean settled = true;
+    model.load(arena, state * size);
     for (int step = 0; step < model.steps(); step++) {
       push(step);
-      model.load(arena, state * size);
       if (model.step(step)) {
         settled &= model.isSpontaneous(step);
         model.check();
@@ -163,11 +163,11 @@ final class StateWalk {
         } else if (marks[next] == ON_PATH) {
           throw new Violation("this may go on for ever");
         }
+        model.load(arena, state * size); // what is not possible leaves it as it is
       }
       depth--;
     }
     if (settled) {
-      model.load(arena, state * size);
       model.checkSettled();
     }
     marks[state] = DONE;
