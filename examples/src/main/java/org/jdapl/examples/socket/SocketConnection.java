@@ -34,11 +34,12 @@ final class SocketConnection implements CmId, CmRequest {
   }
 
   void bind(String verb, QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
-    device.own(verb, newQp);
-    qp = (SocketQp) newQp;
-    boolean isFree = qp.connection == null && !qp.failed;
-    device.check(isFree, verb, "qp " + qp.number() + " was connected, or failed");
-    qp.connection = device.add(verb, this);
+    SocketQp wanted = device.objects.own(verb, SocketQp.class, newQp);
+    if (wanted.connection != null || wanted.failed) {
+      throw VerbsException.invalid(verb, "qp " + wanted.number(), "it was connected, or failed");
+    }
+    qp = wanted;
+    qp.connection = device.objects.add(this);
     rnrRetries = parameters.rnrRetryCount();
     handler = newHandler;
   }
@@ -51,7 +52,7 @@ final class SocketConnection implements CmId, CmRequest {
         socket.connect(peer, CONNECT_MILLIS);
       }
       socket.setTcpNoDelay(true);
-      SocketDevice.start(this::write);
+      SocketDevice.THREADS.execute(this::write);
       DataInputStream in = new DataInputStream(socket.getInputStream());
       while (true) {
         Frame frame = Frame.read(in);
@@ -60,12 +61,11 @@ final class SocketConnection implements CmId, CmRequest {
         }
       }
     } catch (IOException e) {
+      boolean isRefused = e instanceof ConnectException;
+      CmEventType failure = isRefused ? CmEventType.REJECTED : CmEventType.UNREACHABLE;
+      int reason = isRefused ? NOBODY_LISTENS : ECONNRESET;
       synchronized (device) {
-        boolean isRefused = e instanceof ConnectException;
-        CmEventType failure = isRefused ? CmEventType.REJECTED : CmEventType.UNREACHABLE;
-        tell(
-            established ? CmEventType.DISCONNECTED : failure,
-            isRefused ? NOBODY_LISTENS : ECONNRESET);
+        tell(established ? CmEventType.DISCONNECTED : failure, reason);
       }
     }
   }
@@ -138,8 +138,9 @@ final class SocketConnection implements CmId, CmRequest {
   public CmId accept(QueuePair newQp, CmParameters parameters, CmHandler newHandler) {
     byte[] reply = device.limits().copyForAccept(device.name(), parameters.privateData());
     synchronized (device) {
-      boolean waits = device.requests.containsKey(this);
-      device.check(waits, "accept", "it was answered before");
+      if (!device.requests.containsKey(this)) {
+        throw VerbsException.invalid("accept", device.name(), "it was answered before");
+      }
       bind("accept", newQp, parameters, newHandler);
       device.requests.remove(this);
       send(Frame.answer(ACCEPTED, reply));
@@ -185,6 +186,6 @@ final class SocketConnection implements CmId, CmRequest {
 
   @Override
   public void close() {
-    device.close(this, this::release);
+    device.objects.close(this, this::release);
   }
 }

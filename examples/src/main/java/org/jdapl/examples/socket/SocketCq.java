@@ -2,6 +2,7 @@ package org.jdapl.examples.socket;
 
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jdapl.verbs.*;
 
 /** A completion queue. It grows, and so never overflows. */
@@ -9,7 +10,8 @@ record SocketCq(
     SocketDevice device, int capacity, CqHandler handler, Queue<Wc> queue, AtomicBoolean armed)
     implements CompletionQueue {
 
-  record Wc(long wrId, WcStatus status, WcOpcode opcode, long length, int qpNumber) {}
+  /** A completion: puts itself into a batch. */
+  interface Wc extends Consumer<WorkCompletions> {}
 
   // tag::arm[]
   /** Adds a completion and takes the arm away: one step, as its caller holds the lock. */
@@ -23,10 +25,8 @@ record SocketCq(
   @Override
   public int arm(ArmKind kind) {
     synchronized (device) {
-      device.own("req_notify_cq", this);
-      if (kind == ArmKind.SOLICITED) {
-        throw VerbsException.unsupported("req_notify_cq SOLICITED", device.name());
-      }
+      device.objects.own("req_notify_cq", SocketCq.class, this);
+      device.declaration().checkArm("cq", kind);
       armed.set(true);
       return queue.isEmpty() ? 0 : 1;
     }
@@ -37,11 +37,10 @@ record SocketCq(
   @Override
   public int poll(WorkCompletions into, int max) {
     synchronized (device) {
-      device.own("poll_cq", this);
+      device.objects.own("poll_cq", SocketCq.class, this);
       int taken = Math.min(max, queue.size());
       for (int i = 0; i < taken; i++) {
-        Wc wc = queue.remove();
-        into.add(wc.wrId, wc.status, wc.opcode, (int) wc.length, wc.qpNumber, 0, false, 0);
+        queue.remove().accept(into);
       }
       return taken;
     }
@@ -49,6 +48,6 @@ record SocketCq(
 
   @Override
   public void close() {
-    device.close(this, queue::clear);
+    device.objects.close(this, queue::clear);
   }
 }

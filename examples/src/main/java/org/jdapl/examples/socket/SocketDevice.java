@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.verbs.*;
 
 /** A device: its monitor guards all that it has, but is not held when a handler is called. */
-final class SocketDevice implements Device {
+final class SocketDevice extends AbstractDevice {
 
-  static final int MAX_BYTES = 1 << 30;
+  static final Executor THREADS = Executors.newCachedThreadPool(SocketDevice::daemon);
   private static final int MANY = 1 << 16;
 
   // tag::declaration[]
@@ -35,7 +35,7 @@ final class SocketDevice implements Device {
           .maxCqe(MANY)
           .maxMr(MANY)
           .maxPd(MANY)
-          .maxMessageBytes(MAX_BYTES)
+          .maxMessageBytes(1 << 30)
           .maxReadsIn(1)
           .maxReadsOut(1)
           .connectPrivateData(256)
@@ -48,35 +48,37 @@ final class SocketDevice implements Device {
   private record Pd(SocketDevice device) implements ProtectionDomain {
     @Override
     public void close() {
-      device.close(this, () -> {});
+      device.objects.close(this, () -> {});
     }
   }
 
+  // tag::memory[]
   private record Mr(
-      SocketDevice device,
-      ProtectionDomain pd,
-      ByteBuffer buffer,
-      Set<Access> access,
-      long address,
-      long length,
-      int lkey,
-      int rkey)
-      implements MemoryRegion {
+      SocketDevice device, ProtectionDomain pd, ByteBuffer buffer, Set<Access> access, int lkey)
+      implements HostRegion {
+    @Override
+    public long address() {
+      return (long) lkey << Integer.SIZE; // made up; two regions are never adjacent
+    }
+
     @Override
     public void close() {
-      device.close(this, () -> device.regions.remove(lkey));
+      device.objects.close(this, () -> device.regions.remove(lkey));
     }
   }
 
-  /** The objects that are open, and what each was made with. */
-  final Map<Object, List<Object>> open = Collections.synchronizedMap(new IdentityHashMap<>());
+  // end::memory[]
 
+  final ObjectTable objects = new ObjectTable(this, this);
+  final ScatterGather memory = new ScatterGather(LIMITS.maxSge()); // of the request at hand
   final Map<SocketConnection, SocketListener> requests = new HashMap<>(); // to be answered
   final ExecutorService handlers = Executors.newSingleThreadExecutor(SocketDevice::daemon);
-  private final Map<Integer, Mr> regions = new HashMap<>();
-  AsyncHandler async;
-  private boolean closed;
+  final Map<Integer, HostRegion> regions = new HashMap<>();
   private int lastNumber;
+
+  SocketDevice() {
+    super("socket0", DECLARATION, LIMITS, InetAddress.getLoopbackAddress());
+  }
 
   private static Thread daemon(Runnable body) {
     Thread thread = new Thread(body, "socket-device");
@@ -84,151 +86,54 @@ final class SocketDevice implements Device {
     return thread;
   }
 
-  static void start(Runnable body) {
-    daemon(body).start();
-  }
-
-  // tag::objects[]
-  void check(boolean is, String verb, String detail) {
-    if (!is) {
-      throw VerbsException.invalid(verb, name(), detail);
-    }
-  }
-
-  /** Fails unless the device is open, and the objects are open ones of it. */
-  synchronized void own(String verb, Object... objects) {
-    if (closed) {
-      throw new VerbsException(verb, name(), VerbsException.ENODEV, "the device is closed");
-    }
-    for (Object object : objects) {
-      check(open.containsKey(object), verb, object + "; expected an open object of this device");
-    }
-  }
-
-  /** Opens an object, which is made with others. */
-  synchronized <T> T add(String verb, T object, Object... uses) {
-    own(verb, uses);
-    open.put(object, List.of(uses));
-    return object;
-  }
-
-  /** Ends an object, once, and not before those that are made with it. */
-  void close(Object object, Runnable last) {
-    synchronized (this) {
-      if (open.values().stream().flatMap(List::stream).anyMatch(o -> o == object)) {
-        throw busy(object + " is used; close its users first");
-      }
-      if (open.remove(object) != null) {
-        last.run();
-      }
-    }
-    call(object, () -> {}); // returns when no handler of it runs; none will
-  }
-
-  private VerbsException busy(String detail) {
-    return new VerbsException("close", name(), VerbsException.EBUSY, detail);
-  }
-
+  // tag::later[]
   /** Has a handler of an object called, if the object is open then. */
   void later(Object object, Runnable handler) {
-    handlers.execute(() -> call(object, handler));
+    handlers.execute(() -> objects.call(object, handler));
   }
 
-  /** Calls a handler with no lock held but one that its object's close waits for. */
-  boolean call(Object object, Runnable handler) {
-    synchronized (object) {
-      boolean isOpen = open.containsKey(object);
-      if (isOpen) {
-        handler.run();
-      }
-      return isOpen;
-    }
-  }
-
-  // end::objects[]
-
-  // tag::memory[]
-  /** A part of a region; null if it must not be used so. Local reads need no right. */
-  ByteBuffer memory(ProtectionDomain pd, int key, long address, int length, Access right) {
-    Mr mr = regions.get(key);
-    if (mr == null || mr.pd != pd || (right != null && !mr.access.contains(right))) {
-      return null;
-    }
-    long offset = address - mr.address;
-    boolean isInside = offset >= 0 && length >= 0 && offset <= mr.length - length;
-    return isInside ? mr.buffer.slice((int) offset, length) : null;
-  }
-
-  // end::memory[]
-
-  @Override
-  public String name() {
-    return "socket0";
-  }
-
-  @Override
-  public Declaration declaration() {
-    return DECLARATION;
-  }
-
-  @Override
-  public DeviceLimits limits() {
-    return LIMITS;
-  }
-
-  @Override
-  public InetAddress address() {
-    return InetAddress.getLoopbackAddress();
-  }
-
-  @Override
-  public void onAsync(AsyncHandler handler) {
-    async = handler;
-  }
+  // end::later[]
 
   // tag::create[]
   @Override
   public ProtectionDomain allocPd() {
-    return add("alloc_pd", new Pd(this));
+    return objects.add(new Pd(this));
   }
 
   @Override
   public synchronized MemoryRegion regMr(
       ProtectionDomain pd, ByteBuffer buffer, Set<Access> access) {
     Access.check(name(), buffer, access);
-    int key = ++lastNumber;
-    long address = (long) key << Integer.SIZE; // made up; two regions are never adjacent
     ByteBuffer all = buffer.duplicate().clear();
-    Mr mr = new Mr(this, pd, all, Set.copyOf(access), address, all.capacity(), key, key);
-    regions.put(key, add("reg_mr", mr, pd));
+    Mr mr = objects.add(new Mr(this, pd, all, Set.copyOf(access), ++lastNumber), pd);
+    regions.put(mr.lkey, mr);
     return mr;
   }
 
   @Override
   public CompletionQueue createCq(int size, CqHandler handler) {
     LIMITS.checkCq("create_cq", name(), size);
-    AtomicBoolean armed = new AtomicBoolean();
-    return add("create_cq", new SocketCq(this, size, handler, new ArrayDeque<>(), armed));
+    return objects.add(new SocketCq(this, size, handler, new ArrayDeque<>(), new AtomicBoolean()));
   }
 
   @Override
   public synchronized QueuePair createQp(QpAttributes wanted) {
     LIMITS.checkQp(name(), wanted);
     SocketQp qp = new SocketQp(this, wanted, ++lastNumber & 0xff_ffff);
-    return add("create_qp", qp, wanted.pd(), wanted.sendCq(), wanted.recvCq());
+    return objects.add(qp, wanted.pd(), wanted.sendCq(), wanted.recvCq());
   }
 
   // end::create[]
 
   @Override
   public synchronized CmListener listen(long service, int backlog, CmListenHandler handler) {
-    own("listen");
+    objects.checkOpen("listen");
     int wanted = Device.checkService("listen", name(), service, 0);
     try {
       ServerSocket server = new ServerSocket(wanted, 0, address());
       int port = server.getLocalPort();
       SocketListener listener = new SocketListener(this, server, port, backlog, handler);
-      start(add("listen", listener)::run);
+      THREADS.execute(objects.add(listener)::run);
       return listener;
     } catch (IOException e) {
       throw new VerbsException("listen", name(), VerbsException.EADDRINUSE, service + ": " + e);
@@ -243,19 +148,14 @@ final class SocketDevice implements Device {
     SocketConnection id = new SocketConnection(this, null, new Socket());
     id.bind("connect", qp, parameters, handler);
     id.send(Frame.answer(0, data));
-    start(() -> id.run(new InetSocketAddress(remote, port)));
+    THREADS.execute(() -> id.run(new InetSocketAddress(remote, port)));
     return id;
   }
 
   @Override
   public synchronized void close() {
-    if (!open.isEmpty()) {
-      throw busy(open.keySet() + " are open; close them first");
-    }
-    closed = true;
-    for (SocketConnection request : List.copyOf(requests.keySet())) {
-      request.reject(SocketConnection.NOBODY_LISTENS, null);
-    }
+    objects.end();
+    List.copyOf(requests.keySet()).forEach(it -> it.reject(SocketConnection.NOBODY_LISTENS, null));
     handlers.shutdown();
   }
 }

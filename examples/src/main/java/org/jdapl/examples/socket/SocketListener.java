@@ -15,7 +15,7 @@ record SocketListener(
       while (!server.isClosed()) {
         try {
           SocketConnection next = new SocketConnection(device, this, server.accept());
-          SocketDevice.start(() -> next.run(null));
+          SocketDevice.THREADS.execute(() -> next.run(null));
         } catch (IOException e) {
           // it was closed
         }
@@ -36,7 +36,7 @@ record SocketListener(
   }
 
   private void deliver(SocketConnection request) {
-    if (!device.call(this, () -> handler.onRequest(request))) {
+    if (!device.objects.call(this, () -> handler.onRequest(request))) {
       request.reject(SocketConnection.NOBODY_LISTENS, null);
     }
   }
@@ -45,7 +45,7 @@ record SocketListener(
 
   @Override
   public void close() {
-    device.close(this, this::release);
+    device.objects.close(this, this::release);
     synchronized (server) {
       return; // the thread has let go of the port
     }

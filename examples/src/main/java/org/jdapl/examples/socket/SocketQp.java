@@ -1,6 +1,5 @@
 package org.jdapl.examples.socket;
 
-import java.nio.ByteBuffer;
 import java.util.*;
 import org.jdapl.verbs.*;
 
@@ -37,12 +36,11 @@ final class SocketQp implements QueuePair {
   public int postSend(SendRequest request) {
     synchronized (device) {
       boolean isReady = failed || (connection != null && connection.established);
-      boolean isFit = !request.inline && request.length() <= SocketDevice.MAX_BYTES;
-      if (!isReady || !isFit || !OPCODES.contains(request.opcode)) {
-        return VerbsException.EINVAL;
-      }
+      boolean isKnown = OPCODES.contains(request.opcode) && !request.inline;
+      boolean isShort = request.length() <= device.limits().maxMessageBytes();
       SendRequest copy = new SendRequest(request.sgeCount()).set(request);
-      return post(sends, copy, attributes.maxSendWr(), attributes.maxSendSge());
+      boolean isValid = isReady && isKnown && isShort;
+      return post(isValid, sends, copy, attributes.maxSendWr(), attributes.maxSendSge());
     }
   }
 
@@ -50,12 +48,12 @@ final class SocketQp implements QueuePair {
   public int postRecv(RecvRequest request) {
     synchronized (device) {
       RecvRequest copy = new RecvRequest(request.sgeCount()).set(request);
-      return post(receives, copy, attributes.maxRecvWr(), attributes.maxRecvSge());
+      return post(true, receives, copy, attributes.maxRecvWr(), attributes.maxRecvSge());
     }
   }
 
-  private <T extends SgeList> int post(Queue<T> queue, T copy, int maxWr, int maxSge) {
-    if (!device.open.containsKey(this) || copy.sgeCount() > maxSge) {
+  private <T extends SgeList> int post(boolean ok, Queue<T> queue, T copy, int maxWr, int maxSge) {
+    if (!ok || !device.objects.isOpen(this) || copy.sgeCount() > maxSge) {
       return VerbsException.EINVAL;
     }
     if (queue.size() == maxWr) {
@@ -88,14 +86,14 @@ final class SocketQp implements QueuePair {
 
   private void send(SendRequest next) {
     boolean isRead = next.opcode == WrOpcode.RDMA_READ;
-    int length = (int) next.length();
-    byte[] data = new byte[isRead ? 0 : length];
-    if (!copy(next, data, null)) {
+    int value = isRead ? (int) next.length() : connection.rnrRetries;
+    byte[] data = new byte[isRead ? 0 : (int) next.length()];
+    if (!device.memory.setLocal(device.regions::get, attributes.pd(), next, data.length, null)) {
       sent(WcStatus.LOC_PROT_ERR);
       return;
     }
+    device.memory.get(data);
     asking = true;
-    int value = isRead ? length : connection.rnrRetries;
     connection.send(new Frame(next.opcode, value, next.rkey, next.remoteAddress, data));
   }
 
@@ -107,8 +105,7 @@ final class SocketQp implements QueuePair {
     asking = false;
     if (answer.value() != Frame.AGAIN) {
       WcStatus status = WcStatus.of(answer.value());
-      boolean isLegal =
-          status != WcStatus.SUCCESS || copy(sends.peek(), answer.data(), Access.LOCAL_WRITE);
+      boolean isLegal = status != WcStatus.SUCCESS || scatter(sends.peek(), answer.data());
       sent(isLegal ? status : WcStatus.LOC_PROT_ERR);
     }
     proceed();
@@ -126,7 +123,7 @@ final class SocketQp implements QueuePair {
   }
 
   private void add(CompletionQueue cq, long wrId, WcStatus status, WcOpcode opcode, long length) {
-    ((SocketCq) cq).add(new SocketCq.Wc(wrId, status, opcode, length, number));
+    ((SocketCq) cq).add(to -> to.add(wrId, status, opcode, (int) length, number, 0, false, 0));
     if (status != WcStatus.SUCCESS) {
       fail();
     }
@@ -141,36 +138,28 @@ final class SocketQp implements QueuePair {
 
   // end::proceed[]
 
-  /** Copies from the elements; with the right to write, into them. False if it may not. */
-  private boolean copy(SgeList list, byte[] data, Access right) {
-    int done = 0;
-    for (int i = 0; i < list.sgeCount() && done < data.length; i++) {
-      int length = Math.min(list.sgeLength(i), data.length - done);
-      ByteBuffer part = memory(list.sgeLkey(i), list.sgeAddress(i), length, right);
-      if (part == null) {
-        return false;
-      }
-      if (right == null) {
-        part.get(data, done, length);
-      } else {
-        part.put(data, done, length);
-      }
-      done += length;
+  // tag::scatter[]
+  private boolean scatter(SgeList list, byte[] data) {
+    ProtectionDomain pd = attributes.pd();
+    Access right = Access.LOCAL_WRITE;
+    boolean may = device.memory.setLocal(device.regions::get, pd, list, data.length, right);
+    if (may) {
+      device.memory.put(data);
     }
-    return true;
+    return may;
   }
 
-  private ByteBuffer memory(int key, long address, int length, Access right) {
-    return device.memory(attributes.pd(), key, address, length, right);
-  }
+  // end::scatter[]
 
   // tag::serve[]
   /** Does what the peer asks for, and answers; a message without a receive is sent again later. */
   void serve(Frame request) {
-    byte[] read = new byte[request.opcode() == WrOpcode.RDMA_READ ? request.value() : 0];
+    boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
+    byte[] read = new byte[isRead ? request.value() : 0];
     WcStatus status = WcStatus.RETRY_EXC_ERR; // a device would be silent, and the peer give up
     if (!failed) {
-      status = request.opcode() == WrOpcode.SEND ? receive(request) : access(request, read);
+      boolean isSend = request.opcode() == WrOpcode.SEND;
+      status = isSend ? receive(request) : access(request, isRead ? read : request.data(), isRead);
     }
     if (status == null) {
       starving = true;
@@ -185,26 +174,24 @@ final class SocketQp implements QueuePair {
     }
     int length = message.data().length;
     boolean fits = length <= receives.peek().length();
-    boolean isLegal = fits && copy(receives.peek(), message.data(), Access.LOCAL_WRITE);
+    boolean isLegal = fits && scatter(receives.peek(), message.data());
     WcStatus error = fits ? WcStatus.LOC_PROT_ERR : WcStatus.LOC_LEN_ERR;
     received(isLegal ? WcStatus.SUCCESS : error, length);
     return isLegal ? WcStatus.SUCCESS : WcStatus.REM_OP_ERR;
   }
 
-  private WcStatus access(Frame request, byte[] read) {
-    boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
-    byte[] bytes = isRead ? read : request.data();
+  private WcStatus access(Frame request, byte[] bytes, boolean isRead) {
     Access right = isRead ? Access.REMOTE_READ : Access.REMOTE_WRITE;
-    ByteBuffer memory = memory(request.key(), request.address(), bytes.length, right);
-    if (memory == null) {
-      device.later(this, () -> device.async.onAsync(AsyncType.QP_ACCESS_ERR, this));
+    HostRegion region = device.regions.get(request.key());
+    if (!device.memory.setRemote(region, attributes.pd(), request.address(), bytes.length, right)) {
+      device.later(this, () -> device.asyncHandler().onAsync(AsyncType.QP_ACCESS_ERR, this));
       fail();
       return WcStatus.REM_ACCESS_ERR;
     }
     if (isRead) {
-      memory.get(bytes);
+      device.memory.get(bytes);
     } else {
-      memory.put(bytes);
+      device.memory.put(bytes);
     }
     return WcStatus.SUCCESS;
   }
@@ -214,13 +201,13 @@ final class SocketQp implements QueuePair {
   @Override
   public void modifyToError() {
     synchronized (device) {
-      device.own("modify_qp", this);
+      device.objects.own("modify_qp", SocketQp.class, this);
       fail();
     }
   }
 
   @Override
   public void close() {
-    device.close(this, this::fail);
+    device.objects.close(this, this::fail);
   }
 }

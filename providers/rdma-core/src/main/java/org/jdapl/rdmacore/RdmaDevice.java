@@ -18,6 +18,7 @@ import org.jdapl.rdmacore.jni.Cm;
 import org.jdapl.rdmacore.jni.Layout;
 import org.jdapl.rdmacore.jni.Layout.DeviceAttr;
 import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.AbstractDevice;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmHint;
 import org.jdapl.verbs.ArmModel;
@@ -53,7 +54,7 @@ import org.jdapl.verbs.VerbsException;
  * A device as one adapter sees it: an address, channels of its own, and a context that it shares
  * with the other adapters of the device. An id that is bound to the address keeps the context.
  */
-final class RdmaDevice implements Device {
+final class RdmaDevice extends AbstractDevice {
 
   /**
    * What user space knows of any device: it gets no hint, an arm counts for later completions only,
@@ -89,15 +90,11 @@ final class RdmaDevice implements Device {
 
   private final RdmaContext context;
   private final RdmaChannel channel;
-  private final InetAddress address;
   private final int port;
-  private final String name;
-  private final DeviceLimits limits;
   private final Set<Capability> capabilities;
   private final long token;
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicBoolean fatal = new AtomicBoolean();
-  private volatile AsyncHandler asyncHandler;
   private final Upcalls upcalls = new Upcalls();
 
   // Under the monitor of the objects.
@@ -133,17 +130,15 @@ final class RdmaDevice implements Device {
       final InetAddress address,
       final long eventChannel,
       final long anchor) {
+    super(context.name(), DECLARATION, limits(context, Cm.port(anchor)), address);
     this.channel = channel;
     this.context = context;
-    this.address = address;
     this.eventChannel = eventChannel;
     this.anchor = anchor;
     for (final RdmaObject.Kind kind : RdmaObject.Kind.values()) {
       counts.put(kind, new int[1]);
     }
     port = Cm.port(anchor);
-    name = context.name();
-    limits = limits(context, port);
     capabilities = capabilities(context);
     token = Registry.OBJECTS.add(this);
   }
@@ -205,9 +200,9 @@ final class RdmaDevice implements Device {
         Cm.setToken(anchor, token);
         compChannel =
             Results.check(
-                Verbs.createCompChannel(context.pointer()), "create_comp_channel", name, "");
-        cqTag = channel.add(Verbs.compChannelFd(compChannel), this::drainCqs, name);
-        cmTag = channel.add(Cm.eventChannelFd(eventChannel), this::drainCm, name);
+                Verbs.createCompChannel(context.pointer()), "create_comp_channel", name(), "");
+        cqTag = channel.add(Verbs.compChannelFd(compChannel), this::drainCqs, name());
+        cmTag = channel.add(Cm.eventChannelFd(eventChannel), this::drainCm, name());
         context.add(this);
       }
       opened = true;
@@ -264,7 +259,7 @@ final class RdmaDevice implements Device {
         return 0;
       }
     }
-    Results.check(count, "get_cq_event", name, "");
+    Results.check(count, "get_cq_event", name(), "");
     int made = 0;
     Throwable failure = null;
     for (int i = 0; i < count; i++) {
@@ -289,7 +284,7 @@ final class RdmaDevice implements Device {
         return 0;
       }
       count = Cm.getEvents(eventChannel, cmEvents.address(), CmEvents.BATCH);
-      Results.check(count, "get_cm_event", name, "");
+      Results.check(count, "get_cm_event", name(), "");
       for (int i = 0; i < count; i++) {
         cmEvents.select(i);
         if (cmEvents.newId() != 0) {
@@ -365,7 +360,7 @@ final class RdmaDevice implements Device {
   }
 
   private int tell(final AsyncType type, final Object element, final Upcalls of) {
-    final AsyncHandler handler = asyncHandler;
+    final AsyncHandler handler = asyncHandler();
     if (handler == null || !of.enter()) {
       return 0;
     }
@@ -380,39 +375,14 @@ final class RdmaDevice implements Device {
   // What it is.
 
   @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public Declaration declaration() {
-    return DECLARATION;
-  }
-
-  @Override
-  public DeviceLimits limits() {
-    return limits;
-  }
-
-  @Override
   public Set<Capability> capabilities() {
     return capabilities;
-  }
-
-  @Override
-  public InetAddress address() {
-    return address;
-  }
-
-  @Override
-  public void onAsync(final AsyncHandler handler) {
-    asyncHandler = handler;
   }
 
   // Objects.
 
   String nameFor(final RdmaObject.Kind kind) {
-    return name + "/" + kind.name().toLowerCase(Locale.ROOT) + numbers.incrementAndGet();
+    return name() + "/" + kind.name().toLowerCase(Locale.ROOT) + numbers.incrementAndGet();
   }
 
   /** An object is being created. */
@@ -437,34 +407,34 @@ final class RdmaDevice implements Device {
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    Access.check(name, buffer, access);
+    Access.check(name(), buffer, access);
     return new RdmaMr(own("reg_mr", RdmaPd.class, pd), buffer, access);
   }
 
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    limits.checkCq("create_cq", name, entries);
+    limits().checkCq("create_cq", name(), entries);
     return new RdmaCq(this, entries, handler);
   }
 
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    limits.checkSrq(name, maxWr, maxSge);
+    limits().checkSrq(name(), maxWr, maxSge);
     return new RdmaSrq(own("create_srq", RdmaPd.class, pd), maxWr, maxSge);
   }
 
   @Override
   public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
     if (type == MwType.TYPE_2 && !hasWindowsOfType2()) {
-      throw VerbsException.unsupported("alloc_mw of type 2", name);
+      throw VerbsException.unsupported("alloc_mw of type 2", name());
     }
     return new RdmaMw(own("alloc_mw", RdmaPd.class, pd), type);
   }
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    limits.checkQp(name, attributes);
+    limits().checkQp(name(), attributes);
     return new RdmaQp(
         own("create_qp", RdmaPd.class, attributes.pd()),
         own("create_qp", RdmaCq.class, attributes.sendCq()),
@@ -491,7 +461,7 @@ final class RdmaDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    Device.checkService("listen", name, service, 0);
+    Device.checkService("listen", name(), service, 0);
     if (backlog < 0) {
       throw invalid("listen", "backlog " + backlog + "; expected 0 or more");
     }
@@ -507,9 +477,9 @@ final class RdmaDevice implements Device {
       final long service,
       final CmParameters parameters,
       final CmHandler handler) {
-    final int remotePort = Device.checkService("connect", name, service, 1);
+    final int remotePort = Device.checkService("connect", name(), service, 1);
     final RdmaQp connecting = own("connect", RdmaQp.class, qp);
-    final byte[] data = limits.copyForConnect(name, parameters.privateData());
+    final byte[] data = limits().copyForConnect(name(), parameters.privateData());
     final RdmaCmId id = add(new RdmaCmId(this, connecting, parameters, handler));
     begun(id, () -> id.connect(remote, remotePort, data));
     return id;
@@ -559,7 +529,7 @@ final class RdmaDevice implements Device {
 
   /** Binds an id to the device's address. */
   int bind(final long id, final int service) {
-    return Cm.bindAddr(id, address.getAddress(), scope(address), service);
+    return Cm.bindAddr(id, address().getAddress(), scope(address()), service);
   }
 
   /** The number of the interface that a link-local address is of; 0 for others. */
@@ -587,12 +557,12 @@ final class RdmaDevice implements Device {
   /** Called holding the monitor of the objects. */
   private void checkOpen(final String verb) {
     if (closed) {
-      throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
+      throw new VerbsException(verb, name(), VerbsException.ENODEV, "the device is closed");
     }
   }
 
   VerbsException invalid(final String verb, final String detail) {
-    return VerbsException.invalid(verb, name, detail);
+    return VerbsException.invalid(verb, name(), detail);
   }
 
   // The end.
@@ -600,7 +570,7 @@ final class RdmaDevice implements Device {
   /** Ends listeners, requests and connections too, as a process that ends does. */
   @Override
   public void close() {
-    upcalls.refuseInside("close_device", name);
+    upcalls.refuseInside("close_device", name());
     final List<CmObject> left;
     synchronized (objects) {
       if (released) {
@@ -616,7 +586,7 @@ final class RdmaDevice implements Device {
       if (!kinds.isEmpty()) {
         throw new VerbsException(
             "close_device",
-            name,
+            name(),
             VerbsException.EBUSY,
             String.join(", ", kinds) + " left; close them first");
       }
@@ -640,7 +610,7 @@ final class RdmaDevice implements Device {
         channel.remove(cqTag, Verbs.compChannelFd(compChannel));
         final int result = Verbs.destroyCompChannel(compChannel);
         if (!Results.isGone(result)) {
-          Results.check(result, "destroy_comp_channel", name, "close the device again");
+          Results.check(result, "destroy_comp_channel", name(), "close the device again");
         }
         compChannel = 0;
       }
@@ -652,7 +622,7 @@ final class RdmaDevice implements Device {
         }
         final int result = Cm.destroyId(anchor);
         if (!Results.isGone(result)) {
-          Results.check(result, "destroy_id", name, "close the device again");
+          Results.check(result, "destroy_id", name(), "close the device again");
         }
         anchor = 0;
       }
@@ -668,6 +638,6 @@ final class RdmaDevice implements Device {
 
   @Override
   public String toString() {
-    return name + "(" + address.getHostAddress() + ")";
+    return name() + "(" + address().getHostAddress() + ")";
   }
 }

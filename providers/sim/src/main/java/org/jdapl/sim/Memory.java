@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.BitSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntFunction;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MwType;
 
@@ -27,6 +28,9 @@ final class Memory {
   private volatile AtomicReferenceArray<SimObject> slots = new AtomicReferenceArray<>(64);
   private int generation;
   private long nextAddress = 0x7f00_0000_0000L;
+
+  /** The region of a local key, or null. */
+  final IntFunction<SimMr> local = this::local;
 
   Memory(final SimFabric fabric) {
     this.fabric = fabric;
@@ -92,8 +96,7 @@ final class Memory {
     used.clear(slot);
   }
 
-  /** The region of a local key, or null. */
-  SimMr local(final int lkey) {
+  private SimMr local(final int lkey) {
     return at(lkey) instanceof SimMr region && region.lkey() == lkey ? region : null;
   }
 

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.ScatterGather;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
@@ -89,12 +90,12 @@ final class SendWqe {
     for (int i = 0; i < request.sgeCount(); i++) {
       final int part = request.sgeLength(i);
       if (part > 0) {
-        final SimMr region = memory.local(request.sgeLkey(i));
+        final SimMr region = memory.local.apply(request.sgeLkey(i));
         if (region == null || !region.holds(request.sgeAddress(i), part)) {
           return false;
         }
         final int offset = (int) (request.sgeAddress(i) - region.address());
-        inlined.put(inlinedLength, region.buffer, offset, part);
+        inlined.put(inlinedLength, region.buffer(), offset, part);
         inlinedLength += part;
       }
     }
@@ -102,12 +103,13 @@ final class SendWqe {
   }
 
   /** What it reads or fills here; false if its domain may not. */
-  boolean setLocal(final SimPd pd, final Segments local) {
+  boolean setLocal(final SimPd pd, final ScatterGather local) {
     if (request.inline) {
       local.set(inlined, 0, inlinedLength);
       return true;
     }
-    return local.setLocal(pd, request, request.length(), isRead());
+    final Access right = isRead() ? Access.LOCAL_WRITE : null;
+    return local.setLocal(pd.fabric.memory.local, pd, request, request.length(), right);
   }
 
   /** Whether it is an RDMA read or an atomic: it fills local memory, and read depths count it. */

@@ -10,7 +10,6 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.RearmOutcome;
 import org.jdapl.verbs.SecondArm;
 import org.jdapl.verbs.SolicitedSupport;
-import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
@@ -59,7 +58,7 @@ final class SimCq extends SimObject implements CompletionQueue {
   private volatile boolean broken;
 
   SimCq(final SimDevice device, final long number, final int entries, final CqHandler handler) {
-    super(device, Kind.CQ, "cq" + number);
+    super(device, "cq" + number);
     model = device.model();
     upcalls = device.notifications(toString());
     notification =
@@ -263,7 +262,7 @@ final class SimCq extends SimObject implements CompletionQueue {
     final RearmOutcome outcome;
     synchronized (lock) {
       check("poll_and_rearm_cq");
-      checkSolicited(kind);
+      device.declaration().checkArm(toString(), kind);
       final int taken = take(into, max);
       if (count > 0) {
         outcome = RearmOutcome.SUCCESS;
@@ -277,7 +276,7 @@ final class SimCq extends SimObject implements CompletionQueue {
   }
 
   private int armAndHint(final ArmKind kind) {
-    checkSolicited(kind);
+    device.declaration().checkArm(toString(), kind);
     final boolean hinted =
         switch (model.hint()) {
           case NONE -> false;
@@ -341,12 +340,6 @@ final class SimCq extends SimObject implements CompletionQueue {
     return false;
   }
 
-  private void checkSolicited(final ArmKind kind) {
-    if (kind == ArmKind.SOLICITED && model.solicited() == SolicitedSupport.UNSUPPORTED) {
-      throw VerbsException.unsupported("req_notify_cq(solicited)", toString());
-    }
-  }
-
   private void check(final String verb) {
     if (isClosed()) {
       throw invalid(verb, "the queue is closed");
@@ -391,11 +384,6 @@ final class SimCq extends SimObject implements CompletionQueue {
       }
       count = kept;
     }
-  }
-
-  @Override
-  String user() {
-    return users.isEmpty() ? null : users.get(0).toString();
   }
 
   @Override

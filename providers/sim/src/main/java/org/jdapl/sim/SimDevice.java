@@ -2,13 +2,11 @@ package org.jdapl.sim;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import org.jdapl.verbs.AbstractDevice;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncHandler;
 import org.jdapl.verbs.AsyncType;
@@ -21,13 +19,13 @@ import org.jdapl.verbs.CmListener;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.CqHandler;
-import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NanoClock;
+import org.jdapl.verbs.ObjectTable;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -35,7 +33,7 @@ import org.jdapl.verbs.SharedReceiveQueue;
 import org.jdapl.verbs.VerbsException;
 
 /** A device. Its objects are made and ended holding the wire. */
-final class SimDevice implements Device {
+final class SimDevice extends AbstractDevice {
 
   static final int MAX_SGE = 32;
 
@@ -65,37 +63,39 @@ final class SimDevice implements Device {
   private static final long FIRST_FREE_SERVICE = 49152;
 
   private final SimFabric fabric;
-  private final String name;
   private final SimModel model;
   private final SimChannel channel;
   private final Latency latency;
   private final Latency cmLatency;
   private final Upcalls asyncEvents;
-  private final Map<SimObject.Kind, Integer> counts = new EnumMap<>(SimObject.Kind.class);
+  private final ObjectTable objects;
   private final BitSet qpNumbers = new BitSet();
   private final Set<SimCmId> ids = new LinkedHashSet<>();
   private final Set<SimListener> listeners = new LinkedHashSet<>();
   private final Set<SimRequest> unanswered = new LinkedHashSet<>();
   private long created;
   private int lastQpNumber;
-  private boolean closed;
   private boolean linkIsDown;
   private boolean silent;
   private volatile boolean removed;
-  private volatile AsyncHandler asyncHandler;
 
   SimDevice(
       final SimFabric fabric, final String name, final SimModel model, final SimChannel channel) {
+    super(name, model.declaration(), LIMITS, ADDRESS);
     this.fabric = fabric;
-    this.name = name;
     this.model = model;
     this.channel = channel;
+    objects = new ObjectTable(this, fabric.wire);
     latency = model.latency(fabric);
     cmLatency = model.cmLatency(fabric);
     asyncEvents = upcalls("async events");
     if (channel != null) {
       channel.opened();
     }
+  }
+
+  ObjectTable objects() {
+    return objects;
   }
 
   SimFabric fabric() {
@@ -116,7 +116,8 @@ final class SimDevice implements Device {
 
   /** Calls in order, one at a time, as soon as may be. */
   Upcalls upcalls(final String of) {
-    return new Upcalls(fabric, name + "/" + of, latency, channel != null ? channel : fabric.lane());
+    return new Upcalls(
+        fabric, name() + "/" + of, latency, channel != null ? channel : fabric.lane());
   }
 
   /** Calls as the model says of notifications. */
@@ -133,7 +134,7 @@ final class SimDevice implements Device {
   void async(final AsyncType type, final SimObject element) {
     asyncEvents.post(
         () -> {
-          final AsyncHandler handler = asyncHandler;
+          final AsyncHandler handler = asyncHandler();
           if (handler != null && !element.isClosed()) {
             if (fabric.isTracing()) {
               fabric.note(element + " async " + type);
@@ -147,10 +148,10 @@ final class SimDevice implements Device {
   private void async(final AsyncType type) {
     asyncEvents.post(
         () -> {
-          final AsyncHandler handler = asyncHandler;
+          final AsyncHandler handler = asyncHandler();
           if (handler != null) {
             if (fabric.isTracing()) {
-              fabric.note(name + " async " + type);
+              fabric.note(name() + " async " + type);
             }
             handler.onAsync(type, this);
           }
@@ -192,28 +193,8 @@ final class SimDevice implements Device {
   }
 
   @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public Declaration declaration() {
-    return model.declaration();
-  }
-
-  @Override
-  public DeviceLimits limits() {
-    return LIMITS;
-  }
-
-  @Override
   public Set<Capability> capabilities() {
     return CAPABILITIES;
-  }
-
-  @Override
-  public InetAddress address() {
-    return ADDRESS;
   }
 
   @Override
@@ -222,14 +203,9 @@ final class SimDevice implements Device {
   }
 
   @Override
-  public void onAsync(final AsyncHandler handler) {
-    asyncHandler = handler;
-  }
-
-  @Override
   public ProtectionDomain allocPd() {
     synchronized (fabric.wire) {
-      added("alloc_pd", SimObject.Kind.PD, LIMITS.maxPd());
+      checkOpen("alloc_pd");
       return new SimPd(this, created++);
     }
   }
@@ -237,14 +213,12 @@ final class SimDevice implements Device {
   @Override
   public MemoryRegion regMr(
       final ProtectionDomain pd, final ByteBuffer buffer, final Set<Access> access) {
-    Access.check(name, buffer, access);
+    Access.check(name(), buffer, access);
     synchronized (fabric.wire) {
       final SimPd domain = own("reg_mr", SimPd.class, pd);
-      added("reg_mr", SimObject.Kind.MR, LIMITS.maxMr());
       final ByteBuffer whole = buffer.duplicate().clear().order(fabric.scratch.order());
       final SimMr region = fabric.memory.add(domain, whole, access);
       if (region == null) {
-        removed(SimObject.Kind.MR);
         throw noRoom("reg_mr", "the fabric has no key left");
       }
       return region;
@@ -255,10 +229,8 @@ final class SimDevice implements Device {
   public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
     synchronized (fabric.wire) {
       final SimPd domain = own("alloc_mw", SimPd.class, pd);
-      added("alloc_mw", SimObject.Kind.MW, LIMITS.maxMw());
       final SimMw window = fabric.memory.add(domain, type);
       if (window == null) {
-        removed(SimObject.Kind.MW);
         throw noRoom("alloc_mw", "the fabric has no key left");
       }
       return window;
@@ -267,9 +239,9 @@ final class SimDevice implements Device {
 
   @Override
   public CompletionQueue createCq(final int entries, final CqHandler handler) {
-    LIMITS.checkCq("create_cq", name, entries);
+    LIMITS.checkCq("create_cq", name(), entries);
     synchronized (fabric.wire) {
-      added("create_cq", SimObject.Kind.CQ, LIMITS.maxCq());
+      checkOpen("create_cq");
       return new SimCq(this, created++, entries, handler);
     }
   }
@@ -277,28 +249,27 @@ final class SimDevice implements Device {
   @Override
   public SharedReceiveQueue createSrq(
       final ProtectionDomain pd, final int maxWr, final int maxSge) {
-    LIMITS.checkSrq(name, maxWr, maxSge);
+    LIMITS.checkSrq(name(), maxWr, maxSge);
     synchronized (fabric.wire) {
       final SimPd domain = own("create_srq", SimPd.class, pd);
-      added("create_srq", SimObject.Kind.SRQ, LIMITS.maxSrq());
       return new SimSrq(domain, created++, maxWr, maxSge);
     }
   }
 
   @Override
   public QueuePair createQp(final QpAttributes attributes) {
-    LIMITS.checkQp(name, attributes);
+    LIMITS.checkQp(name(), attributes);
     synchronized (fabric.wire) {
       final SimPd pd = own("create_qp", SimPd.class, attributes.pd());
       final SimCq sendCq = own("create_qp", SimCq.class, attributes.sendCq());
       final SimCq recvCq = own("create_qp", SimCq.class, attributes.recvCq());
       final SimSrq srq =
           attributes.srq() == null ? null : own("create_qp", SimSrq.class, attributes.srq());
-      added("create_qp", SimObject.Kind.QP, LIMITS.maxQp());
       final int number =
           model.reusesQpNumbers() ? qpNumbers.nextClearBit(1) : ++lastQpNumber & 0xffffff;
+      final SimQp qp = new SimQp(pd, sendCq, recvCq, srq, number, attributes);
       qpNumbers.set(number);
-      return new SimQp(pd, sendCq, recvCq, srq, number, attributes);
+      return qp;
     }
   }
 
@@ -308,7 +279,7 @@ final class SimDevice implements Device {
 
   @Override
   public CmListener listen(final long service, final int backlog, final CmListenHandler handler) {
-    Device.checkService("listen", name, service, 0);
+    Device.checkService("listen", name(), service, 0);
     if (backlog < 0) {
       throw invalid("listen", "backlog " + backlog + "; expected 0 or more");
     }
@@ -322,7 +293,7 @@ final class SimDevice implements Device {
         }
       } else if (fabric.listeners.containsKey(service)) {
         throw new VerbsException(
-            "listen", name, VerbsException.EADDRINUSE, "service " + service + " on this fabric");
+            "listen", name(), VerbsException.EADDRINUSE, "service " + service + " on this fabric");
       }
       final SimListener listener = new SimListener(this, chosen, backlog, handler);
       fabric.listeners.put(chosen, listener);
@@ -338,10 +309,10 @@ final class SimDevice implements Device {
       final long service,
       final CmParameters parameters,
       final CmHandler handler) {
-    Device.checkService("connect", name, service, 1);
+    Device.checkService("connect", name(), service, 1);
     synchronized (fabric.wire) {
       final SimQp connecting = own("connect", SimQp.class, qp);
-      final byte[] data = LIMITS.copyForConnect(name, parameters.privateData());
+      final byte[] data = LIMITS.copyForConnect(name(), parameters.privateData());
       final SimCmId id =
           new SimCmId(this, connecting, parameters, handler, SimCmId.State.CONNECTING);
       if (remote.equals(ADDRESS)) {
@@ -398,42 +369,22 @@ final class SimDevice implements Device {
   /** An object given to a verb, if it is one of this device. */
   <T extends SimObject> T own(final String verb, final Class<T> type, final Object object) {
     checkOpen(verb);
-    if (type.isInstance(object)) {
-      final T mine = type.cast(object);
-      if (mine.device == this && !mine.isClosed()) {
-        return mine;
-      }
-    }
-    throw invalid(verb, object + "; expected an open " + type.getSimpleName() + " of this device");
+    return objects.own(verb, type, object);
   }
 
   private void checkOpen(final String verb) {
-    if (closed) {
-      throw new VerbsException(verb, name, VerbsException.ENODEV, "the device is closed");
-    }
+    objects.checkOpen(verb);
     if (removed) {
-      throw new VerbsException(verb, name, VerbsException.EIO, "the device was removed");
+      throw new VerbsException(verb, name(), VerbsException.EIO, "the device was removed");
     }
-  }
-
-  private void added(final String verb, final SimObject.Kind kind, final int limit) {
-    checkOpen(verb);
-    if (counts.getOrDefault(kind, 0) >= limit) {
-      throw noRoom(verb, "there are " + limit + " " + kind.plural);
-    }
-    counts.merge(kind, 1, Integer::sum);
-  }
-
-  void removed(final SimObject.Kind kind) {
-    counts.computeIfPresent(kind, (key, count) -> count == 1 ? null : count - 1);
   }
 
   private VerbsException invalid(final String verb, final String detail) {
-    return VerbsException.invalid(verb, name, detail);
+    return VerbsException.invalid(verb, name(), detail);
   }
 
   private VerbsException noRoom(final String verb, final String detail) {
-    return new VerbsException(verb, name, VerbsException.ENOMEM, detail);
+    return new VerbsException(verb, name(), VerbsException.ENOMEM, detail);
   }
 
   /** Ends listeners and connections too, as a process that ends does; peers get DISCONNECTED. */
@@ -442,22 +393,13 @@ final class SimDevice implements Device {
     final List<SimListener> openListeners;
     final List<SimCmId> openIds;
     synchronized (fabric.wire) {
-      if (closed) {
+      if (objects.isClosed()) {
         return;
-      }
-      if (!counts.isEmpty()) {
-        final List<String> left = new ArrayList<>();
-        counts.forEach((kind, count) -> left.add(count + " " + kind.plural));
-        throw new VerbsException(
-            "close_device",
-            name,
-            VerbsException.EBUSY,
-            String.join(", ", left) + " left; close them first");
       }
       asyncEvents.refuseInside("close_device");
       listeners.forEach(SimListener::refuseInside);
       ids.forEach(SimCmId::refuseInside);
-      closed = true;
+      objects.end();
       fabric.closed(this);
       List.copyOf(unanswered).forEach(SimRequest::drop);
       openListeners = List.copyOf(listeners);
@@ -473,6 +415,6 @@ final class SimDevice implements Device {
 
   @Override
   public String toString() {
-    return name + "[" + model + "]";
+    return name() + "[" + model + "]";
   }
 }

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.jdapl.verbs.NanoClock;
+import org.jdapl.verbs.ScatterGather;
 import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsProvider;
 
@@ -37,8 +38,10 @@ public final class SimFabric implements AutoCloseable {
   final Object wire = new Object();
 
   final Memory memory = new Memory(this);
-  final Segments local = new Segments(); // guarded by the wire, as are the next
-  final Segments remote = new Segments();
+
+  // Guarded by the wire.
+  final ScatterGather local = new ScatterGather(SimDevice.MAX_SGE);
+  final ScatterGather remote = new ScatterGather(SimDevice.MAX_SGE);
   final ByteBuffer scratch = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder());
   final Map<Long, SimListener> listeners = new HashMap<>();
   private final Map<String, SimDevice> open = new TreeMap<>();

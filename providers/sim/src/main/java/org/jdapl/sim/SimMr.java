@@ -4,13 +4,14 @@ import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jdapl.verbs.Access;
-import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.HostRegion;
+import org.jdapl.verbs.VerbsException;
 
 /** A registered region. */
-final class SimMr extends SimObject implements MemoryRegion {
+final class SimMr extends SimObject implements HostRegion {
 
-  final SimPd pd;
-  final ByteBuffer buffer;
+  private final SimPd pd;
+  private final ByteBuffer buffer;
   private final Set<Access> access;
   private final long address;
   private final int lkey;
@@ -26,34 +27,33 @@ final class SimMr extends SimObject implements MemoryRegion {
       final long address,
       final int lkey,
       final int rkey) {
-    super(pd.device, Kind.MR, "mr@" + Long.toHexString(address));
+    super(pd.device, "mr@" + Long.toHexString(address), pd);
     this.pd = pd;
     this.buffer = buffer;
     this.access = access.isEmpty() ? EnumSet.noneOf(Access.class) : EnumSet.copyOf(access);
     this.address = address;
     this.lkey = lkey;
     this.rkey = rkey;
-    pd.attach();
   }
 
-  boolean allows(final Access right) {
-    return access.contains(right);
+  @Override
+  public SimPd pd() {
+    return pd;
   }
 
-  /** Whether a range lies in it. */
-  boolean holds(final long from, final long length) {
-    final long offset = from - address;
-    return offset >= 0 && offset <= buffer.capacity() - length;
+  @Override
+  public ByteBuffer buffer() {
+    return buffer;
+  }
+
+  @Override
+  public Set<Access> access() {
+    return access;
   }
 
   @Override
   public long address() {
     return address;
-  }
-
-  @Override
-  public long length() {
-    return buffer.capacity();
   }
 
   @Override
@@ -67,13 +67,21 @@ final class SimMr extends SimObject implements MemoryRegion {
   }
 
   @Override
-  String user() {
-    return windows == 0 ? null : "one of " + windows + " memory windows that are bound to it";
+  public void close() {
+    synchronized (fabric.wire) {
+      if (windows > 0) {
+        throw new VerbsException(
+            "dereg_mr",
+            toString(),
+            VerbsException.EBUSY,
+            windows + " memory windows are bound to it; close those first");
+      }
+      super.close();
+    }
   }
 
   @Override
   void release() {
     fabric.memory.remove(Memory.slot(lkey));
-    pd.detach();
   }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.MwType;
+import org.jdapl.verbs.ScatterGather;
 import org.jdapl.verbs.WcStatus;
 
 /**
@@ -29,12 +30,11 @@ final class SimMw extends SimObject implements MemoryWindow {
   private SimQp qp; // of type 2
 
   SimMw(final SimPd pd, final MwType type, final int slot, final int firstKey) {
-    super(pd.device, Kind.MW, "mw" + slot);
+    super(pd.device, "mw" + slot, pd);
     this.pd = pd;
     this.type = type;
     this.slot = slot;
     lastKey = new AtomicInteger(firstKey);
-    pd.attach();
   }
 
   @Override
@@ -72,10 +72,10 @@ final class SimMw extends SimObject implements MemoryWindow {
     final boolean willWrite = access.contains(Access.REMOTE_WRITE);
     final boolean willChange = access.contains(Access.REMOTE_ATOMIC);
     if (to.isClosed()
-        || to.pd != pd
+        || to.pd() != pd
         || (type == MwType.TYPE_2 && region != null)
-        || !to.allows(Access.MW_BIND)
-        || ((willWrite || willChange) && !to.allows(Access.LOCAL_WRITE))
+        || !to.access().contains(Access.MW_BIND)
+        || ((willWrite || willChange) && !to.access().contains(Access.LOCAL_WRITE))
         || !to.holds(from, bytes)) {
       return WcStatus.MW_BIND_ERR;
     }
@@ -109,11 +109,20 @@ final class SimMw extends SimObject implements MemoryWindow {
     }
   }
 
-  /** The region behind a range, for a request that came to a queue pair; null if it may not. */
-  SimMr behind(final SimQp by, final long from, final long bytes, final Access right) {
+  /** Has a range of it, for a request that came to a queue pair; false if it may not. */
+  boolean setRemote(
+      final ScatterGather to,
+      final SimQp by,
+      final long from,
+      final long bytes,
+      final Access right) {
     final boolean mine = type == MwType.TYPE_1 ? by.domain() == pd : qp == by;
     final long offset = from - address;
-    return mine && allows(right) && offset >= 0 && offset <= length - bytes ? region : null;
+    final boolean may = mine && allows(right) && offset >= 0 && offset <= length - bytes;
+    if (may || bytes == 0) { // without bytes the key does not count
+      to.set(region.buffer(), (int) (from - region.address()), (int) bytes);
+    }
+    return may || bytes == 0;
   }
 
   private boolean allows(final Access right) {
@@ -129,6 +138,5 @@ final class SimMw extends SimObject implements MemoryWindow {
   void release() {
     unbind();
     fabric.memory.remove(slot);
-    pd.detach();
   }
 }

@@ -1,5 +1,7 @@
 package org.jdapl.sim;
 
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.BindRequest;
@@ -79,7 +81,7 @@ final class SimQp extends SimObject implements QueuePair {
       final SimSrq srq,
       final int number,
       final QpAttributes attributes) {
-    super(pd.device, Kind.QP, "qp" + number);
+    super(pd.device, "qp" + number, uses(pd, sendCq, recvCq, srq));
     this.pd = pd;
     this.sendCq = sendCq;
     this.recvCq = recvCq;
@@ -94,12 +96,12 @@ final class SimQp extends SimObject implements QueuePair {
     }
     receives =
         srq != null ? srq.queue : new RecvQueue(attributes.maxRecvWr(), attributes.maxRecvSge());
-    pd.attach();
     sendCq.attach(this);
     recvCq.attach(this);
-    if (srq != null) {
-      srq.attach();
-    }
+  }
+
+  private static Object[] uses(final Object... some) {
+    return Stream.of(some).filter(Objects::nonNull).toArray();
   }
 
   @Override
@@ -421,7 +423,7 @@ final class SimQp extends SimObject implements QueuePair {
       failReceive(receive, WcStatus.LOC_LEN_ERR);
       return WcStatus.REM_INV_REQ_ERR;
     }
-    if (!fabric.remote.setLocal(srq != null ? srq.pd : pd, receive, length, true)) {
+    if (!setReceive(receive, length)) {
       failReceive(receive, WcStatus.LOC_PROT_ERR);
       return WcStatus.REM_OP_ERR;
     }
@@ -471,9 +473,20 @@ final class SimQp extends SimObject implements QueuePair {
     return WcStatus.SUCCESS;
   }
 
+  private boolean setReceive(final RecvRequest receive, final long length) {
+    final SimPd domain = srq != null ? srq.pd : pd;
+    return fabric.remote.setLocal(fabric.memory.local, domain, receive, length, Access.LOCAL_WRITE);
+  }
+
+  /** Has what a remote key names; false if that does not grant it to this queue pair. */
   private boolean setRemote(final SendWqe wqe, final Access right) {
+    final SendRequest request = wqe.request;
+    final SimMw window = fabric.memory.window(request.rkey);
+    if (window != null) {
+      return window.setRemote(fabric.remote, this, request.remoteAddress, request.length(), right);
+    }
     return fabric.remote.setRemote(
-        this, wqe.request.rkey, wqe.request.remoteAddress, wqe.request.length(), right);
+        fabric.memory.remote(request.rkey), pd, request.remoteAddress, request.length(), right);
   }
 
   private WcStatus refuseRequest() {
@@ -616,12 +629,8 @@ final class SimQp extends SimObject implements QueuePair {
 
   @Override
   void release() {
-    pd.detach();
     sendCq.detach(this);
     recvCq.detach(this);
-    if (srq != null) {
-      srq.detach();
-    }
     if (device.model().sweepsDestroyed()) {
       sendCq.sweep(this);
       recvCq.sweep(this);

@@ -10,22 +10,12 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
 
   final SimPd pd;
   final RecvQueue queue;
-  private int users; // guarded by the wire, as is the next
-  private int watermark;
+  private int watermark; // guarded by the wire
 
   SimSrq(final SimPd pd, final long number, final int maxWr, final int maxSge) {
-    super(pd.device, Kind.SRQ, "srq" + number);
+    super(pd.device, "srq" + number, pd);
     this.pd = pd;
     queue = new RecvQueue(maxWr, maxSge);
-    pd.attach();
-  }
-
-  void attach() {
-    users++;
-  }
-
-  void detach() {
-    users--;
   }
 
   @Override
@@ -70,15 +60,5 @@ final class SimSrq extends SimObject implements SharedReceiveQueue {
       watermark = 0;
       device.async(AsyncType.SRQ_LIMIT_REACHED, this);
     }
-  }
-
-  @Override
-  String user() {
-    return users == 0 ? null : "one of " + users + " queue pairs";
-  }
-
-  @Override
-  void release() {
-    pd.detach();
   }
 }

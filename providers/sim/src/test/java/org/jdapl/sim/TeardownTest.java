@@ -29,11 +29,11 @@ class TeardownTest {
     final Side a = new Side(fabric);
     shouldBeBusy(a.sendCq::close, "sim0/qp1 uses it");
     shouldBeBusy(a.recvCq::close, "sim0/qp1 uses it");
-    shouldBeBusy(a.pd::close, "objects that belong to it");
+    shouldBeBusy(a.pd::close, "uses it; close that first");
     shouldBeBusy(a.device::close, "1 protection domains, 1 memory regions, 2 completion queues");
     final SharedReceiveQueue srq = a.device.createSrq(a.pd, 4, 1);
     final var qp = a.createQp(srq);
-    shouldBeBusy(srq::close, "queue pairs");
+    shouldBeBusy(srq::close, "sim0/qp2 uses it");
     qp.close();
     srq.close();
     a.close();

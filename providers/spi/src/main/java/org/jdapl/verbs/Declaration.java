@@ -45,6 +45,20 @@ public record Declaration(
   }
 
   /**
+   * What {@link CompletionQueue#arm} checks first.
+   *
+   * @param cq the queue, for the message.
+   * @param kind what is asked for.
+   * @throws VerbsException with EOPNOTSUPP if solicited arms are {@link
+   *     SolicitedSupport#UNSUPPORTED}.
+   */
+  public void checkArm(final String cq, final ArmKind kind) {
+    if (kind == ArmKind.SOLICITED && solicited == SolicitedSupport.UNSUPPORTED) {
+      throw VerbsException.unsupported("req_notify_cq(solicited)", cq);
+    }
+  }
+
+  /**
    * Whether no look at the queue is needed after an {@link CompletionQueue#arm} that returned a
    * hint.
    *
