@@ -163,7 +163,7 @@ final class Mistakes {
                 "the guard is a plain word",
                 "EvdState.java",
                 "      if (WORD.compareAndSet(this, before, after)) {",
-                "      Thread.yield(); // the gap is short\n"
+                "      java.util.concurrent.locks.LockSupport.parkNanos(1); // the gap is short\n"
                     + "      if (before >= 0) {\n"
                     + "        word = after;")
             .withThreads(),
