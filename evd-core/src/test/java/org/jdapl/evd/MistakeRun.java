@@ -2,12 +2,13 @@ package org.jdapl.evd;
 
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
-import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.TemplateInvocationValidationException;
-import org.junit.platform.engine.DiscoverySelector;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.platform.engine.discovery.MethodSelector;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.TestIdentifier;
@@ -80,15 +81,18 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.verbs.RearmAdapterTest");
 
   private final String rule;
+  private final String by;
 
   /**
    * A run.
    *
    * @param rule whose tests to run.
+   * @param by of these, only those whose names have this text.
    * @param where the cases they run over.
    */
-  public MistakeRun(final String rule, final String where) {
+  public MistakeRun(final String rule, final String by, final String where) {
     this.rule = rule;
+    this.by = by;
     SimCase.want(where); // that of this class loader
   }
 
@@ -102,7 +106,8 @@ public final class MistakeRun implements Callable<String> {
     StopAtFirstFailure.want();
     final LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(selectors())
+            .selectors(tests(rule).filter(test -> test.getMethodName().contains(by)).toList())
+            .configurationParameter("junit.jupiter.execution.parallel.enabled", "false")
             .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .configurationParameter(
                 "junit.jupiter.extensions.autodetection.include",
@@ -112,7 +117,7 @@ public final class MistakeRun implements Callable<String> {
     LauncherFactory.create().execute(request, listener);
     final TestExecutionSummary summary = listener.getSummary();
     if (summary.getTestsSucceededCount() + summary.getTestsFailedCount() == 0) {
-      throw new IllegalStateException("no test of rule " + rule + " was run");
+      throw new IllegalStateException("no test " + by + " of rule " + rule + " was run");
     }
     return summary.getFailures().stream()
         .filter(
@@ -130,23 +135,27 @@ public final class MistakeRun implements Callable<String> {
         .orElse(test.getDisplayName());
   }
 
-  private List<DiscoverySelector> selectors() {
-    final List<DiscoverySelector> selectors = new ArrayList<>();
-    for (final String name : TESTS) {
-      final Class<?> test;
-      try {
-        test = Class.forName(name);
-      } catch (final ClassNotFoundException e) {
-        throw new IllegalStateException("no test class " + name, e);
-      }
-      for (Class<?> type = test; type != null; type = type.getSuperclass()) {
-        for (final Method method : type.getDeclaredMethods()) {
-          if (method.getName().startsWith("required_" + rule + "_")) {
-            selectors.add(selectMethod(test, method));
-          }
-        }
-      }
+  /** Whether a class that has tests of a rule is {@link Isolated}. */
+  static boolean isIsolated(final String rule) {
+    return tests(rule).anyMatch(test -> test.getJavaClass().isAnnotationPresent(Isolated.class));
+  }
+
+  private static Stream<MethodSelector> tests(final String rule) {
+    return TESTS.stream()
+        .map(MistakeRun::classOf)
+        .flatMap(
+            test ->
+                Stream.<Class<?>>iterate(test, Objects::nonNull, Class::getSuperclass)
+                    .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+                    .filter(method -> method.getName().startsWith("required_" + rule + "_"))
+                    .map(method -> selectMethod(test, method)));
+  }
+
+  private static Class<?> classOf(final String name) {
+    try {
+      return Class.forName(name);
+    } catch (final ClassNotFoundException e) {
+      throw new IllegalStateException("no test class " + name, e);
     }
-    return selectors;
   }
 }

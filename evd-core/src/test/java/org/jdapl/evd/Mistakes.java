@@ -163,7 +163,7 @@ final class Mistakes {
                 "the guard is a plain word",
                 "EvdState.java",
                 "      if (WORD.compareAndSet(this, before, after)) {",
-                "      Thread.yield(); // the gap is short\n"
+                "      java.util.concurrent.locks.LockSupport.parkNanos(1); // the gap is short\n"
                     + "      if (before >= 0) {\n"
                     + "        word = after;")
             .withThreads(),
@@ -229,7 +229,8 @@ final class Mistakes {
             .with(
                 "EvdUpcalls.java",
                 "    if ((now & EvdState.POLICY) == EvdState.SINGLE) {",
-                "    if (target.events != null) {"),
+                "    if (target.events != null) {")
+            .thatHangs(),
         Mistake.of(
             "U10",
             "what the error handler throws ends the dispatcher",
@@ -436,11 +437,12 @@ final class Mistakes {
             "      case AWAIT -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
             "      case AWAIT -> {\n        if ((s & CLOSED) != 0) {"),
         Mistake.of(
-            "W07",
-            "a wait by hand parks its thread",
-            "Jdapl.java",
-            "    if (byHand) {\n      drive(",
-            "    if (byHand && deadline < 0) {\n      drive("));
+                "W07",
+                "a wait by hand parks its thread",
+                "Jdapl.java",
+                "    if (byHand) {\n      drive(",
+                "    if (byHand && deadline < 0) {\n      drive(")
+            .thatHangs());
   }
 
   private static Stream<Mistake> waitingWithThreads() {
@@ -456,17 +458,19 @@ final class Mistakes {
                     + " ia.runtime().deadline(Duration.ofMillis(500)));\n"
                     + "      }"),
             Mistake.of(
-                "W03",
-                "a dequeue waits for the waiter instead of being refused",
-                "EvdState.java",
-                "yield (s & WAITER) != 0 ? WAITED : take(s);",
-                "yield take(s);"),
+                    "W03",
+                    "a dequeue waits for the waiter instead of being refused",
+                    "EvdState.java",
+                    "yield (s & WAITER) != 0 ? WAITED : take(s);",
+                    "yield take(s);")
+                .thatHangs(),
             Mistake.of(
-                "W04",
-                "nobody wakes the thread that waits",
-                "ConsumerTurn.java",
-                "    LockSupport.unpark(waiter);",
-                "    waiter.getName();"),
+                    "W04",
+                    "nobody wakes the thread that waits",
+                    "ConsumerTurn.java",
+                    "    LockSupport.unpark(waiter);",
+                    "    waiter.getName();")
+                .thatHangs(),
             Mistake.of(
                 "W04",
                 "setUnwaitable is forgotten when it is taken back",
@@ -837,15 +841,16 @@ final class Mistakes {
             "(generations[slot] + 1) & GENERATION_MASK",
             "generations[slot] & GENERATION_MASK"),
         Mistake.of(
-            "T06",
-            "the queue of an error completion is told by its opcode",
-            "Merger.java",
-            "    final WorkQueue queue = endpoint.queue(wrId);\n"
-                + "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
-            "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
-                + "    final WorkQueue queue =\n"
-                + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0"
-                + " : WorkQueue.REQUEST_QUEUE));"),
+                "T06",
+                "the queue of an error completion is told by its opcode",
+                "Merger.java",
+                "    final WorkQueue queue = endpoint.queue(wrId);\n"
+                    + "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;",
+                "    final boolean success = stash.status(entry) == WcStatus.SUCCESS;\n"
+                    + "    final WorkQueue queue =\n"
+                    + "        endpoint.queue(success ? wrId : wrId ^ (stash.byteLength(entry) == 0 ? 0"
+                    + " : WorkQueue.REQUEST_QUEUE));")
+            .thatHangs(),
         Mistake.of(
             "U09",
             "who saw quiet before ends a teardown while an upcall runs",
@@ -905,35 +910,40 @@ final class Mistakes {
             "    destroy(incarnation.qp()::close);\n    destroy(connection::release);\n",
             "    destroy(connection::release);\n    destroy(incarnation.qp()::close);\n"),
         Mistake.of(
-            "T10",
-            "a queue pair that could not be destroyed is forgotten",
-            "EndpointDrain.java",
-            "      incarnation.ia().destroyLater(close);\n",
-            ""),
+                "T10",
+                "a queue pair that could not be destroyed is forgotten",
+                "EndpointDrain.java",
+                "      incarnation.ia().destroyLater(close);\n",
+                "")
+            .foundBy("whatCouldNotBeDestroyed"),
         Mistake.of(
-            "T10",
-            "a region that could not be deregistered is forgotten",
-            "LmrImpl.java",
-            "      pz.ia().destroyLater(mr::close);\n",
-            ""),
+                "T10",
+                "a region that could not be deregistered is forgotten",
+                "LmrImpl.java",
+                "      pz.ia().destroyLater(mr::close);\n",
+                "")
+            .foundBy("whatCouldNotBeDestroyed"),
         Mistake.of(
-            "T10",
-            "a protection domain that could not be freed is forgotten",
-            "PzImpl.java",
-            "      ia.destroyLater(pd::close);\n",
-            ""),
+                "T10",
+                "a protection domain that could not be freed is forgotten",
+                "PzImpl.java",
+                "      ia.destroyLater(pd::close);\n",
+                "")
+            .foundBy("whatCouldNotBeDestroyed"),
         Mistake.of(
-            "T10",
-            "a completion queue that is created too late is forgotten",
-            "EvdRoom.java",
-            "      late = queuesDestroyed;\n",
-            "      late = false;\n"),
+                "T10",
+                "a completion queue that is created too late is forgotten",
+                "EvdRoom.java",
+                "      late = queuesDestroyed;\n",
+                "      late = false;\n")
+            .foundBy("whatIsCreatedTooLate"),
         Mistake.of(
-            "T10",
-            "a region is deregistered while a queue pair still reaches it",
-            "LmrImpl.java",
-            "    pz.checkStopped(name + \".close\");\n",
-            ""),
+                "T10",
+                "a region is deregistered while a queue pair still reaches it",
+                "LmrImpl.java",
+                "    pz.checkStopped(name + \".close\");\n",
+                "")
+            .foundBy("aRegionStaysRegistered"),
         Mistake.of(
             "T10",
             "a close of a region that looks for users counts as done",
@@ -959,11 +969,12 @@ final class Mistakes {
             "    if (!guard.lockUnlessStuck()) {\n      return true;",
             "    if (!guard.lockUnlessStuck()) {\n      return false;"),
         Mistake.of(
-            "T10",
-            "the close of a shared queue waits for a post that does not return",
-            "SrqImpl.java",
-            "      if (!abruptly) {\n        waitForPost();\n      }\n    }\n    if (abruptly) {",
-            "    }\n    if (iov > 0) {"),
+                "T10",
+                "the close of a shared queue waits for a post that does not return",
+                "SrqImpl.java",
+                "      if (!abruptly) {\n        waitForPost();\n      }\n    }\n    if (abruptly) {",
+                "    }\n    if (iov > 0) {")
+            .foundBy("aSharedQueueIsClosed"),
         Mistake.of(
             "T10",
             "each turn sets a timer for a post that does not return",
@@ -977,11 +988,12 @@ final class Mistakes {
             "goesOnLater.set(false);",
             "goesOnLater.set(true);"),
         Mistake.of(
-            "T10",
-            "a zone is locked while a post is waited for",
-            "PzImpl.java",
-            "  DatObject userOf(",
-            "  synchronized DatObject userOf("),
+                "T10",
+                "a zone is locked while a post is waited for",
+                "PzImpl.java",
+                "  DatObject userOf(",
+                "  synchronized DatObject userOf(")
+            .foundBy("aPostThatDoesNotReturn"),
         Mistake.of(
             "T02",
             "a request that is being posted is given up, and accepted",
@@ -995,35 +1007,40 @@ final class Mistakes {
             "    if (inProgress.incrementAndGet() <= 0) {\n      return;\n    }\n",
             "    enter();\n"),
         Mistake.of(
-            "T10",
-            "a call that does not return holds up all others",
-            "Reaper.java",
-            "      startCaller();\n    }\n  }",
-            "    }\n  }"),
+                "T10",
+                "a call that does not return holds up all others",
+                "Reaper.java",
+                "      startCaller();\n    }\n  }",
+                "    }\n  }")
+            .foundBy("aVerbThatDoesNotReturnHoldsUpNothingElse"),
         Mistake.of(
-            "T10",
-            "a call that one look finds counts as stuck",
-            "Reaper.java",
-            "      if (found == 0 || found != last) {",
-            "      if (found == 0 || last < 0) {"),
+                "T10",
+                "a call that one look finds counts as stuck",
+                "Reaper.java",
+                "      if (found == 0 || found != last) {",
+                "      if (found == 0 || last < 0) {")
+            .foundBy("aCallAtEachLook"),
         Mistake.of(
-            "T10",
-            "a call that does not return holds up the timers",
-            "Reaper.java",
-            "while (caller == null && (task",
-            "while ((task"),
+                "T10",
+                "a call that does not return holds up the timers",
+                "Reaper.java",
+                "while (caller == null && (task",
+                "while ((task")
+            .foundBy("anAbruptCloseEndsAtItsBoundWhateverVerb"),
         Mistake.of(
-            "T10",
-            "the close of an adapter waits for its device",
-            "IaImpl.java",
-            "      reaper.schedule(bound, closed, this::endClose);\n",
-            ""),
+                "T10",
+                "the close of an adapter waits for its device",
+                "IaImpl.java",
+                "      reaper.schedule(bound, closed, this::endClose);\n",
+                "")
+            .foundBy("anAbruptCloseEndsAtItsBoundWhateverVerb"),
         Mistake.of(
-            "T10",
-            "what is accounted for is not reported before the queue pair is destroyed",
-            "EndpointDrain.java",
-            "    if (accounted) {\n      report();\n    } else {",
-            "    if (accounted) {\n      giveUp();\n    } else {"),
+                "T10",
+                "what is accounted for is not reported before the queue pair is destroyed",
+                "EndpointDrain.java",
+                "    if (accounted) {\n      report();\n    } else {",
+                "    if (accounted) {\n      giveUp();\n    } else {")
+            .foundBy("aCloseIsReportedAtItsBound"),
         Mistake.of(
             "T10",
             "the adapter closes while objects live",
@@ -1067,13 +1084,14 @@ final class Mistakes {
             "endpoint.now().uses(lmr)",
             "endpoint.now().uses(null)"),
         Mistake.of(
-            "T11",
-            "the request of an endpoint that is being closed uses no region",
-            "PzImpl.java",
-            "endpoint && endpoint.now().uses(lmr))",
-            "endpoint\n"
-                + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
-                + "              && endpoint.now().uses(lmr))"),
+                "T11",
+                "the request of an endpoint that is being closed uses no region",
+                "PzImpl.java",
+                "endpoint && endpoint.now().uses(lmr))",
+                "endpoint\n"
+                    + "              && endpoint.state() != org.jdapl.dat.EndpointState.CLOSED\n"
+                    + "              && endpoint.now().uses(lmr))")
+            .foundBy("aRegionOfAnEndpointThatIsClosed"),
         Mistake.of(
             "T12",
             "a device that is lost stays open",

@@ -91,10 +91,14 @@ final class SimBench implements Bench {
       }
       return true;
     }
+    final long deadline = System.nanoTime() + REAL_BOUND;
     final Throwable[] own = new Throwable[1];
     final BooleanSupplier guarded =
         () -> {
           try {
+            if (System.nanoTime() - deadline > 0) {
+              throw new AssertionError("something goes on for ever [" + replay() + "]");
+            }
             return condition.getAsBoolean();
           } catch (final RuntimeException | Error e) {
             own[0] = e;

@@ -29,11 +29,12 @@ final class ExplorerMistakes {
             "    sealed = true;\n",
             "    sealed = false;\n"),
         Mistake.of(
-            "M05",
-            "a completion of a dead queue pair is handed out as one of a newer endpoint",
-            "EndpointTable.java",
-            "    return owner != null && owner.tag() == tag ? owner : null;",
-            "    return owner;"),
+                "M05",
+                "a completion of a dead queue pair is handed out as one of a newer endpoint",
+                "EndpointTable.java",
+                "    return owner != null && owner.tag() == tag ? owner : null;",
+                "    return owner;")
+            .foundBy("2086"),
         Mistake.of(
             "T05",
             "the number of an endpoint is used again before it is drained",
@@ -68,15 +69,16 @@ final class ExplorerMistakes {
                 + "    stash.release(entry);\n"
                 + "    to.set(view"),
         Mistake.of(
-            "T02",
-            "a request is delivered and reported",
-            "Merger.java",
-            "    if (queue.isSwept()) {\n      sweep(endpoint, queue, slot, entry);\n      return false;\n    }\n"
-                + "    handOut(",
-            "    if (queue.isSwept()) {\n"
-                + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
-                + "    }\n"
-                + "    handOut("),
+                "T02",
+                "a request is delivered and reported",
+                "Merger.java",
+                "    if (queue.isSwept()) {\n      sweep(endpoint, queue, slot, entry);\n      return false;\n    }\n"
+                    + "    handOut(",
+                "    if (queue.isSwept()) {\n"
+                    + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
+                    + "    }\n"
+                    + "    handOut(")
+            .foundBy("9416"),
         Mistake.of(
             "T05",
             "an entry of a shared receive queue is lost: the endpoint that took it was closed",
@@ -86,11 +88,12 @@ final class ExplorerMistakes {
                 + "        srq.complete(slot ^ SHARED);\n"
                 + "      }\n"),
         Mistake.of(
-            "E05",
-            "an entry of a shared receive queue is lost: a post that the device refused",
-            "SrqImpl.java",
-            "        complete(id & INDEX_MASK);\n",
-            "        slot.id.set(NOT_POSTED);\n"),
+                "E05",
+                "an entry of a shared receive queue is lost: a post that the device refused",
+                "SrqImpl.java",
+                "        complete(id & INDEX_MASK);\n",
+                "        slot.id.set(NOT_POSTED);\n")
+            .foundBy("1711"),
         Mistake.of(
                 "M04",
                 "DISCONNECTED comes twice",
@@ -161,11 +164,12 @@ final class ExplorerMistakes {
             "yield (s & WAITER) != 0 && (argument & POLICY) != 0",
             "yield (s & WAITER) != 0 && (argument & POLICY) == MANY"),
         Mistake.of(
-            "U07",
-            "a dequeue is let in while an upcall of MANY runs on another thread",
-            "EvdState.java",
-            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
-            "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL)) != 0) {"),
+                "U07",
+                "a dequeue is let in while an upcall of MANY runs on another thread",
+                "EvdState.java",
+                "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL | RUNNING)) != 0) {",
+                "case TAKE -> {\n        if ((s & (POLICY | CLOSED | UPCALL)) != 0) {")
+            .foundBy("2420"),
         Mistake.of(
             "U05",
             "a teardown does not wait for the upcall that runs on another thread",
@@ -179,12 +183,13 @@ final class ExplorerMistakes {
             "released = waiters.poll();",
             "released = null;"),
         Mistake.of(
-            "W05",
-            "a CNO is not told of an event that comes while an endpoint is closed",
-            "EvdImpl.java",
-            "      if (EvdState.tells(before, after, operation)) {",
-            "      if (!EvdState.madeToken(before, after)\n"
-                + "          && EvdState.tells(before, after, operation)) {"),
+                "W05",
+                "a CNO is not told of an event that comes while an endpoint is closed",
+                "EvdImpl.java",
+                "      if (EvdState.tells(before, after, operation)) {",
+                "      if (!EvdState.madeToken(before, after)\n"
+                    + "          && EvdState.tells(before, after, operation)) {")
+            .foundBy("8415"),
         Mistake.of(
             "W05",
             "a CNO is not told of what ON_NEW held back",
@@ -192,11 +197,12 @@ final class ExplorerMistakes {
             "DISABLED_WITH_WORK = EvdState.DISABLED | EvdState.WORK;",
             "DISABLED_WITH_WORK = EvdState.DISABLED;"),
         Mistake.of(
-            "U04",
-            "an event that a close polled waits behind one that does not tell",
-            "EvdImpl.java",
-            "      settled &= !merger.foundNews();",
-            "      merger.foundNews();"),
+                "U04",
+                "an event that a close polled waits behind one that does not tell",
+                "EvdImpl.java",
+                "      settled &= !merger.foundNews();",
+                "      merger.foundNews();")
+            .foundBy("3702"),
         Mistake.of(
             "U04",
             "an event that tells waits behind one that does not",
@@ -204,22 +210,24 @@ final class ExplorerMistakes {
             "evd.mayBeUnsignalled() && isUnsignalled(entry);",
             "evd.mayBeUnsignalled();"),
         Mistake.of(
-            "E05",
-            "a shared receive queue that was made smaller takes as many receives as before",
-            "SrqImpl.java",
-            "open.get() < maxReceives ? firstFree() : null",
-            "firstFree()"));
+                "E05",
+                "a shared receive queue that was made smaller takes as many receives as before",
+                "SrqImpl.java",
+                "open.get() < maxReceives ? firstFree() : null",
+                "firstFree()")
+            .foundBy("10890"));
   }
 
   /** Of remote memory regions, atomics and immediate data. */
   private static Stream<Mistake> ofRemoteMemory() {
     return Stream.of(
         Mistake.of(
-            "D02",
-            "a window gives the rights of the one that was bound before it, too",
-            "WorkQueue.java",
-            "    access.clear();\n    if (privileges",
-            "    if (privileges"),
+                "D02",
+                "a window gives the rights of the one that was bound before it, too",
+                "WorkQueue.java",
+                "    access.clear();\n    if (privileges",
+                "    if (privileges")
+            .foundBy("6806"),
         Mistake.of(
             "D02",
             "a window begins where its region does",
@@ -245,17 +253,19 @@ final class ExplorerMistakes {
             "      view.setInvalidated(stash.invalidatedRkey(entry));\n",
             ""),
         Mistake.of(
-            "D01",
-            "a read into a window begins where the window does",
-            "RmrImpl.java",
-            "single(asked, offset + from, bytes)",
-            "single(asked, offset, bytes)"),
+                "D01",
+                "a read into a window begins where the window does",
+                "RmrImpl.java",
+                "single(asked, offset + from, bytes)",
+                "single(asked, offset, bytes)")
+            .foundBy("12019"),
         Mistake.of(
-            "D02",
-            "a read into a window may leave it",
-            "RmrImpl.java",
-            "bytes > length - from",
-            "bytes < from - length"),
+                "D02",
+                "a read into a window may leave it",
+                "RmrImpl.java",
+                "bytes > length - from",
+                "bytes < from - length")
+            .foundBy("3442"),
         Mistake.of(
             "T02",
             "a bind that is swept stays open for its window",
@@ -263,11 +273,12 @@ final class ExplorerMistakes {
             "      queue.settle(slot, success);\n      if (endsWindow(",
             "      if (endsWindow("),
         Mistake.of(
-            "T02",
-            "a window is closed while a bind of it is open",
-            "RmrImpl.java",
-            "      if (open > 0) {\n        throw",
-            "      if (open < 0) {\n        throw"),
+                "T02",
+                "a window is closed while a bind of it is open",
+                "RmrImpl.java",
+                "      if (open > 0) {\n        throw",
+                "      if (open < 0) {\n        throw")
+            .foundBy("2227"),
         Mistake.of(
             "T11",
             "a region is closed while a window is bound to it",
@@ -275,11 +286,12 @@ final class ExplorerMistakes {
             "user instanceof RmrImpl rmr && rmr.mayBeBoundTo(lmr)",
             "user instanceof RmrImpl && user == lmr"),
         Mistake.of(
-            "T11",
-            "a bind that was flushed counts as one that was not done",
-            "RmrImpl.java",
-            "if (region != null && !regions.contains(region)) {",
-            "if (region == null && !regions.contains(region)) {"),
+                "T11",
+                "a bind that was flushed counts as one that was not done",
+                "RmrImpl.java",
+                "if (region != null && !regions.contains(region)) {",
+                "if (region == null && !regions.contains(region)) {")
+            .foundBy("2874"),
         Mistake.of(
             "D01",
             "an atomic adds and compares half a number",

@@ -28,20 +28,29 @@ class ExplorerMistakesTest {
   void shouldBeFound(final Mistake mistake, @TempDir final Path classes) throws Exception {
     BrokenCode.compile(mistake.toString(), mistake.edits(), Path.of(".."), classes);
 
-    final Object found;
+    Object found = null;
     try (URLClassLoader loader = BrokenCode.load(classes)) {
       loader.setDefaultAssertionStatus(true);
-      final Callable<?> exploration =
-          (Callable<?>)
-              loader
-                  .loadClass(Exploration.class.getName())
-                  .getConstructor(long.class, long.class, int.class)
-                  .newInstance(0L, SEEDS, 1);
-      found = exploration.call();
+      if (!mistake.by().isEmpty()) {
+        found = explore(loader, Long.parseLong(mistake.by()), 1);
+      }
+      if (found == null) {
+        found = explore(loader, 0, SEEDS);
+      }
     }
 
     System.out.println("===== " + mistake + "\n===== found by seed " + found);
     assertThat(found).as(mistake + ": survives " + SEEDS + " seeds").isNotNull();
+  }
+
+  private static Object explore(final ClassLoader loader, final long first, final long count)
+      throws Exception {
+    return ((Callable<?>)
+            loader
+                .loadClass(Exploration.class.getName())
+                .getConstructor(long.class, long.class, int.class)
+                .newInstance(first, count, 1))
+        .call();
   }
 
   /** All; -Djdapl.mistake=TEXT leaves those whose name has that text. */
