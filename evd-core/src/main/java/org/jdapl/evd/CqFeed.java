@@ -138,7 +138,9 @@ final class CqFeed implements CqHandler {
     do {
       evd.counters().increment(Counters.PROVIDER_CALLS);
       final boolean asked = notified || due;
-      notified = false;
+      if (notified) { // a store would be a fence, each time
+        notified = false;
+      }
       due = false;
       try {
         if (arms && mode == Mode.REARM) {
@@ -218,7 +220,9 @@ final class CqFeed implements CqHandler {
   }
 
   private void rearm(final WorkCompletions into, final boolean asked) {
-    muted = false; // before the arm: what comes after it must be heard
+    if (muted) {
+      muted = false; // before the arm: what comes after it must be heard
+    }
     switch (cq.pollAndRearm(into, BATCH, kind)) {
       case SUCCESS -> {
         if (into.size() == 0) {

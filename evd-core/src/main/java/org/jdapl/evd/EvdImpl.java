@@ -334,6 +334,7 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   /** What is there when a turn ends before everything was found empty. */
   private long left() {
+    merger.end();
     return (merger.hasMoreCompletions() ? EvdState.CQ : 0)
         | (!settled && merger.hasMoreInMemory() ? EvdState.LANE : 0);
   }
@@ -358,7 +359,11 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   /** A turn was left by an error: whatever is there is looked at again. */
   private void recover() {
-    apply(EvdState.LEAVE, EvdState.WORK | EvdState.CONTROL);
+    try {
+      merger.end();
+    } finally { // if there is no memory either
+      apply(EvdState.LEAVE, EvdState.WORK | EvdState.CONTROL);
+    }
   }
 
   /**

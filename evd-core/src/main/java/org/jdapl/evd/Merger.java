@@ -77,6 +77,11 @@ final class Merger {
     patience = PATIENCE;
   }
 
+  /** The turn ends: its thread may use the batch for another EVD. */
+  void end() {
+    stash.keep();
+  }
+
   /** Goes on in the same turn. */
   void rest() {
     patience = PATIENCE;
@@ -111,11 +116,10 @@ final class Merger {
   /** For the watchdog: takes completions that came without a notification. */
   void rescue() {
     for (final CqFeed feed : feeds) {
-      batch.clear();
-      stash.reserve(completionRoom); // before the poll: without memory nothing was taken
+      prepare();
       feed.rescue(batch);
       if (batch.size() > 0) {
-        stash.append(batch);
+        stash.add(batch);
         evd.signalLane(); // no notification did
       }
     }
@@ -133,7 +137,7 @@ final class Merger {
 
   /** Whether completions wait in the stash. */
   boolean hasMoreCompletionsInMemory() {
-    return !stash.ready.isEmpty();
+    return !stash.isEmpty();
   }
 
   /** Whether events wait in memory. */
@@ -153,6 +157,7 @@ final class Merger {
     do {
       found = poll(true);
     } while (found && --most > 0);
+    stash.keep();
   }
 
   /**
@@ -177,7 +182,7 @@ final class Merger {
         run--;
         return true;
       }
-      misses = run > 0 && (!laneFirst || isTired() || stash.ready.isEmpty()) ? misses + 1 : 0;
+      misses = run > 0 && (!laneFirst || isTired() || stash.isEmpty()) ? misses + 1 : 0;
       laneFirst = !laneFirst;
       run = RUN;
     }
@@ -248,6 +253,7 @@ final class Merger {
    * @return whether an event that tells was among them, or a marker.
    */
   private boolean look(final Incarnation swept) {
+    stash.keep();
     boolean found = false;
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
@@ -310,7 +316,7 @@ final class Merger {
     final long wrId = stash.wrId(entry);
     final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
     if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
-      drop(stash.pop(stash.ready));
+      drop(stash.pop());
       return true;
     }
     final Connection connection = endpoint.connection();
@@ -320,7 +326,7 @@ final class Merger {
     if (gate.mustBeEstablished(queue) && (success || !gate.heldBack().isEmpty())) {
       return false;
     }
-    stash.pop(stash.ready);
+    stash.pop();
     final int slot = queue.locate(wrId);
     if (slot >= 0 && queue.isMarker(slot)) {
       stash.release(entry);
@@ -382,7 +388,7 @@ final class Merger {
 
   private boolean nextCompletion(final Handout to, final boolean arms) {
     while (true) {
-      final int entry = stash.pop(stash.ready);
+      final int entry = stash.pop();
       if (entry == Stash.NONE) {
         if (!poll(arms)) {
           return false;
@@ -404,15 +410,21 @@ final class Merger {
       nextFeed = nextFeed + 1 < all.length ? nextFeed + 1 : 0;
       final CqFeed feed = all[nextFeed];
       if (arms ? feed.hasMore() : !feed.isPaused()) {
-        batch.clear();
-        stash.reserve(completionRoom); // before the poll: without memory nothing was taken
+        prepare();
         if (feed.poll(batch, arms)) {
-          stash.append(batch);
+          stash.add(batch);
           return true;
         }
       }
     }
     return false;
+  }
+
+  /** The batch is to be filled. Room comes before the poll: without memory nothing was taken. */
+  private void prepare() {
+    stash.keep();
+    stash.reserve(completionRoom);
+    batch.clear();
   }
 
   private boolean handOut(final int entry, final Handout to) {
@@ -609,10 +621,9 @@ final class Merger {
     feed.resumeAtOnce();
     int left = feed.cq().capacity();
     while (left > 0 && feed.hasMore()) {
-      batch.clear();
-      stash.reserve(completionRoom); // before the poll: without memory nothing was taken
+      prepare();
       if (feed.poll(batch, true)) {
-        stash.append(batch);
+        stash.add(batch);
         left -= batch.size();
       }
     }
@@ -638,7 +649,7 @@ final class Merger {
     }
     final Stash.Fifo others = new Stash.Fifo();
     int entry;
-    while ((entry = stash.pop(stash.ready)) != Stash.NONE) {
+    while ((entry = stash.pop()) != Stash.NONE) {
       if (isOf(endpoint, entry)) {
         sweep(endpoint, endpoint.queue(stash.wrId(entry)), entry);
       } else {

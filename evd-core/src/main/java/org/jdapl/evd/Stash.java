@@ -8,7 +8,9 @@ import org.jdapl.verbs.WorkCompletions;
 /**
  * The completions of an EVD that were polled and not handed out yet. They stand in {@link #ready},
  * in the order they were polled, or in the list of an endpoint that holds its own back. Entries are
- * indices into preallocated arrays. Confined to the holder of the EVD's turn.
+ * indices into preallocated arrays. Those of the last poll, behind all in {@link #ready}, stay in
+ * the batch that it filled until somebody {@link #keep}s them: most are handed out before. Confined
+ * to the holder of the EVD's turn.
  */
 final class Stash {
 
@@ -34,6 +36,11 @@ final class Stash {
 
   /** What is to be handed out next. */
   final Fifo ready = new Fifo();
+
+  // The rest of the last poll. An entry of it is below NONE: it is in no list.
+  private WorkCompletions polled;
+  private int at;
+  private int end;
 
   private long[] wrIds = NO_LONGS;
   private WcStatus[] statuses = NO_STATUSES;
@@ -81,27 +88,48 @@ final class Stash {
     }
   }
 
-  /** Appends completions to {@link #ready}. More than there is room for are taken all the same. */
-  void append(final WorkCompletions completions) {
-    final int size = completions.size();
-    for (int i = 0; i < size; i++) {
-      final int entry = take();
-      wrIds[entry] = completions.wrId(i);
-      statuses[entry] = completions.status(i);
-      byteLengths[entry] = completions.byteLength(i);
-      qpNumbers[entry] = completions.qpNumber(i);
-      vendorErrors[entry] = completions.vendorError(i);
-      invalidating[entry] = completions.hasInvalidated(i);
-      invalidated[entry] = completions.invalidatedRkey(i);
-      opcodes[entry] = completions.opcode(i);
-      withImmediate[entry] = completions.hasImmediate(i);
-      immediates[entry] = completions.immediate(i);
-      append(ready, entry);
+  /**
+   * A poll, for which there is {@link #reserve}d room, filled a batch. Nothing else may use it
+   * until it was handed out, or is {@link #keep}t. What the last one left was.
+   */
+  void add(final WorkCompletions batch) {
+    polled = batch;
+    at = 0;
+    end = batch.size();
+  }
+
+  /**
+   * Moves what is left of the last poll to the end of {@link #ready}: its batch is free. More than
+   * there is room for are taken all the same.
+   */
+  void keep() {
+    while (at < end) {
+      append(ready, keep(at++));
     }
+  }
+
+  private int keep(final int i) {
+    final int entry = take();
+    wrIds[entry] = polled.wrId(i);
+    statuses[entry] = polled.status(i);
+    byteLengths[entry] = polled.byteLength(i);
+    qpNumbers[entry] = polled.qpNumber(i);
+    vendorErrors[entry] = polled.vendorError(i);
+    invalidating[entry] = polled.hasInvalidated(i);
+    invalidated[entry] = polled.invalidatedRkey(i);
+    opcodes[entry] = polled.opcode(i);
+    withImmediate[entry] = polled.hasImmediate(i);
+    immediates[entry] = polled.immediate(i);
+    return entry;
+  }
+
+  private static int index(final int entry) {
+    return NONE - 1 - entry;
   }
 
   /** Appends to {@link #ready} what no completion queue holds: that a request was flushed. */
   void appendFlush(final long wrId, final int qpNumber) {
+    keep(); // they came before it
     final int entry = take();
     wrIds[entry] = wrId;
     statuses[entry] = WcStatus.WR_FLUSH_ERR;
@@ -119,7 +147,8 @@ final class Stash {
     return entry;
   }
 
-  void append(final Fifo list, final int entry) {
+  void append(final Fifo list, final int popped) {
+    final int entry = popped < NONE ? keep(index(popped)) : popped;
     next[entry] = NONE;
     if (list.tail == NONE) {
       list.head = entry;
@@ -129,7 +158,8 @@ final class Stash {
     list.tail = entry;
   }
 
-  void prepend(final Fifo list, final int entry) {
+  void prepend(final Fifo list, final int popped) {
+    final int entry = popped < NONE ? keep(index(popped)) : popped;
     next[entry] = list.head;
     list.head = entry;
     if (list.tail == NONE) {
@@ -152,22 +182,31 @@ final class Stash {
     from.tail = NONE;
   }
 
+  /** Whether nothing is to be handed out. */
+  boolean isEmpty() {
+    return ready.isEmpty() && at == end;
+  }
+
   /** Takes the first entry; to be {@link #release}d or put into a list. */
-  int pop(final Fifo list) {
-    final int entry = list.head;
-    if (entry != NONE) {
-      if (entry == lastLooked) {
-        lastLooked = NONE;
-      }
-      list.head = next[entry];
-      if (list.head == NONE) {
-        list.tail = NONE;
-      }
+  int pop() {
+    final int entry = ready.head;
+    if (entry == NONE) {
+      return at < end ? NONE - 1 - at++ : NONE;
+    }
+    if (entry == lastLooked) {
+      lastLooked = NONE;
+    }
+    ready.head = next[entry];
+    if (ready.head == NONE) {
+      ready.tail = NONE;
     }
     return entry;
   }
 
   void release(final int entry) {
+    if (entry < NONE) {
+      return;
+    }
     next[entry] = free;
     free = entry;
     used--;
@@ -231,46 +270,46 @@ final class Stash {
   }
 
   long wrId(final int entry) {
-    return wrIds[entry];
+    return entry < NONE ? polled.wrId(index(entry)) : wrIds[entry];
   }
 
   WcStatus status(final int entry) {
-    return statuses[entry];
+    return entry < NONE ? polled.status(index(entry)) : statuses[entry];
   }
 
   int byteLength(final int entry) {
-    return byteLengths[entry];
+    return entry < NONE ? polled.byteLength(index(entry)) : byteLengths[entry];
   }
 
   int qpNumber(final int entry) {
-    return qpNumbers[entry];
+    return entry < NONE ? polled.qpNumber(index(entry)) : qpNumbers[entry];
   }
 
   int vendorError(final int entry) {
-    return vendorErrors[entry];
+    return entry < NONE ? polled.vendorError(index(entry)) : vendorErrors[entry];
   }
 
   /** Whether the message of a receive ended a window. */
   boolean hasInvalidated(final int entry) {
-    return invalidating[entry];
+    return entry < NONE ? polled.hasInvalidated(index(entry)) : invalidating[entry];
   }
 
   /** The key of that window. */
   int invalidatedRkey(final int entry) {
-    return invalidated[entry];
+    return entry < NONE ? polled.invalidatedRkey(index(entry)) : invalidated[entry];
   }
 
   /** Of a success. */
   WcOpcode opcode(final int entry) {
-    return opcodes[entry];
+    return entry < NONE ? polled.opcode(index(entry)) : opcodes[entry];
   }
 
   /** Of a success. */
   boolean hasImmediate(final int entry) {
-    return withImmediate[entry];
+    return entry < NONE ? polled.hasImmediate(index(entry)) : withImmediate[entry];
   }
 
   int immediate(final int entry) {
-    return immediates[entry];
+    return entry < NONE ? polled.immediate(index(entry)) : immediates[entry];
   }
 }

@@ -1023,6 +1023,79 @@ class ArmContractTest {
     bed.assertDelivered(22);
   }
 
+  /**
+   * Two EVDs with one dispatcher; the handler of the first one does something at its third event.
+   */
+  private abstract static class BesideAnother extends ScriptedBed {
+    private final Endpoint second;
+    private final List<Long> others = new ArrayList<>();
+
+    BesideAnother(final Behavior behavior) {
+      super(behavior, 21);
+      final Evd other = createEvd(40);
+      second = createEndpoint(other, 16);
+      postReceives(second, 16);
+      other.upcall(
+          new EventHandler() {
+            @Override
+            public void onCompletion(final DtoCompletion event) {
+              others.add(event.cookie());
+            }
+          });
+      enable();
+    }
+
+    abstract void atThird();
+
+    @Override
+    public void onCompletion(final DtoCompletion event) {
+      super.onCompletion(event);
+      if (cookies.size() == 3) {
+        atThird();
+      }
+    }
+
+    void completeBoth(final int own) {
+      complete(own);
+      device.qp(1).completeReceives(16);
+      settle();
+      assertThat(others).as("of the endpoint " + second).hasSize(16);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_E11_theRestOfABatchOutlivesATurnOfAnotherEvd(final Behavior behavior) {
+    final BesideAnother bed =
+        new BesideAnother(behavior) {
+          @Override
+          void atThird() {
+            evd.disable();
+          }
+        };
+    bed.completeBoth(10);
+    bed.assertDelivered(3);
+    assertThat(bed.evd.drain(bed, 100)).isEqualTo(7);
+    bed.assertDelivered(10);
+  }
+
+  @ParameterizedTest
+  @MethodSource("behaviors")
+  void required_E11_whatOnNewHoldsBackOutlivesATurnOfAnotherEvd(final Behavior behavior) {
+    final BesideAnother bed =
+        new BesideAnother(behavior) {
+          @Override
+          void atThird() {
+            evd.upcall(this, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+          }
+        };
+    bed.completeBoth(20);
+    bed.assertDelivered(3);
+    bed.complete(1);
+    bed.settle();
+    bed.assertDelivered(21);
+  }
+
   @ParameterizedTest
   @MethodSource("behaviors")
   void required_U14_aTurnThatNoQueueStartedMakesNoProviderCall(final Behavior behavior) {

@@ -43,8 +43,20 @@ final class Mistakes {
             "E02",
             "the newest completion is handed out first",
             "Stash.java",
-            "      append(ready, entry);\n    }",
-            "      prepend(ready, entry);\n    }"),
+            "NONE - 1 - at++ : NONE;",
+            "NONE - 1 - --end : NONE;"),
+        Mistake.of(
+            "E11",
+            "the rest of a batch is kept with the newest completion first",
+            "Stash.java",
+            "      append(ready, keep(at++));",
+            "      prepend(ready, keep(at++));"),
+        Mistake.of(
+            "E02",
+            "what is put in front of the rest of a batch comes behind it",
+            "Stash.java",
+            "    final int entry = ready.head;\n    if (entry == NONE) {",
+            "    final int entry = ready.head;\n    if (entry == NONE || at < end) {"),
         Mistake.of(
             "E03",
             "the numbers of events have gaps",
@@ -100,11 +112,23 @@ final class Mistakes {
                 "  /** Whether completions wait in the stash. */",
                 "  void forget() {\n"
                     + "    int entry;\n"
-                    + "    while ((entry = stash.pop(stash.ready)) != Stash.NONE) {\n"
+                    + "    while ((entry = stash.pop()) != Stash.NONE) {\n"
                     + "      stash.release(entry);\n"
                     + "    }\n"
                     + "  }\n\n"
                     + "  /** Whether completions wait in the stash. */"),
+        Mistake.of(
+            "E11",
+            "a turn that ends leaves the rest of its batch to who uses that next",
+            "EvdImpl.java",
+            "  private long left() {\n    merger.end();\n",
+            "  private long left() {\n"),
+        Mistake.of(
+            "E11",
+            "what ON_NEW holds back stays in the batch of who uses that next",
+            "Merger.java",
+            "    } while (found && --most > 0);\n    stash.keep();\n",
+            "    } while (found && --most > 0);\n"),
         Mistake.of(
             "E11",
             "a turn that ends over a stash does not say so",
@@ -1221,8 +1245,8 @@ final class Mistakes {
             "D01",
             "immediate data of the first of a batch is taken for all",
             "Stash.java",
-            "completions.immediate(i)",
-            "completions.immediate(0)"),
+            "polled.immediate(index(entry))",
+            "polled.immediate(0)"),
         Mistake.of(
             "D01",
             "a receive does not tell what took it",
@@ -1541,8 +1565,8 @@ final class Mistakes {
             "E02",
             "a batch of shared receives is taken for one endpoint's",
             "Stash.java",
-            "completions.qpNumber(i)",
-            "completions.qpNumber(0)"),
+            "polled.qpNumber(index(entry))",
+            "polled.qpNumber(0)"),
         Mistake.of(
             "E05",
             "each endpoint takes room for all shared receives",
