@@ -116,7 +116,7 @@ abstract class Interposer implements VerbsProvider {
       }
       final Verb verb = Verb.of(method);
       final Call call = new Call(verb, this, method, arguments);
-      return verb == null ? call.proceed() : onVerb(call);
+      return verb == null ? onQuestion(call) : onVerb(call);
     }
 
     /** The name in messages. */
@@ -137,7 +137,7 @@ abstract class Interposer implements VerbsProvider {
 
     final Hooked self;
     final Object[] arguments;
-    private final Method method;
+    final Method method;
 
     private Call(
         final Verb verb, final Hooked self, final Method method, final Object[] arguments) {
@@ -223,6 +223,15 @@ abstract class Interposer implements VerbsProvider {
    * @return what its caller gets.
    */
   abstract Object onVerb(Call call);
+
+  /**
+   * What only tells something is called.
+   *
+   * @return what its caller gets.
+   */
+  Object onQuestion(final Call call) {
+    return call.proceed();
+  }
 
   /** An event is to be delivered. Its caller is the provider. */
   abstract void onEvent(Event event);

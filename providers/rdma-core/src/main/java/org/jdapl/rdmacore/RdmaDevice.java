@@ -389,8 +389,21 @@ final class RdmaDevice extends AbstractDevice {
   void begin(final RdmaObject object) {
     synchronized (objects) {
       checkOpen(object.kind.create);
+      checkRoom(object.kind);
       object.hold(object.kind.create);
       counts.get(object.kind)[0]++;
+    }
+  }
+
+  /** Drivers have several errnos for it. They alone know of the objects of others. */
+  private void checkRoom(final RdmaObject.Kind kind) {
+    final int limit = kind.limit(limits());
+    if (counts.get(kind)[0] >= limit) {
+      throw new VerbsException(
+          kind.create,
+          name(),
+          VerbsException.ENOMEM,
+          "there are " + limit + " " + kind.plural + "; close one first");
     }
   }
 
@@ -426,6 +439,9 @@ final class RdmaDevice extends AbstractDevice {
 
   @Override
   public MemoryWindow allocMw(final ProtectionDomain pd, final MwType type) {
+    if (limits().maxMw() == 0) {
+      throw VerbsException.unsupported("alloc_mw", name());
+    }
     if (type == MwType.TYPE_2 && !hasWindowsOfType2()) {
       throw VerbsException.unsupported("alloc_mw of type 2", name());
     }

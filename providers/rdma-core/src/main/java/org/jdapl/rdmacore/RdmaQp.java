@@ -200,17 +200,19 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   }
 
   private boolean isValid(final SendRequest request) {
-    if (state == State.INIT || request.sgeCount() > maxSendSge) {
+    final long length = length(request);
+    if (state == State.INIT
+        || request.sgeCount() > maxSendSge
+        || length > device.limits().maxMessageBytes()) {
       return false;
     }
     return switch (request.opcode) {
-      case SEND_WITH_INV ->
-          device.hasWindowsOfType2() && (!request.inline || length(request) <= maxInline);
+      case SEND_WITH_INV -> device.hasWindowsOfType2() && (!request.inline || length <= maxInline);
       case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
-          !request.inline || length(request) <= maxInline;
+          !request.inline || length <= maxInline;
       case RDMA_READ -> !request.inline;
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
-          !request.inline && length(request) == ATOMIC_BYTES && device.hasAtomics();
+          !request.inline && length == ATOMIC_BYTES && device.hasAtomics();
     };
   }
 

@@ -98,7 +98,7 @@ public interface Device extends AutoCloseable {
    * Creates a protection domain (ibv_alloc_pd).
    *
    * @return the domain.
-   * @throws VerbsException if there is no room.
+   * @throws VerbsException with ENOMEM if there is no room.
    */
   ProtectionDomain allocPd();
 
@@ -110,7 +110,7 @@ public interface Device extends AutoCloseable {
    * @param access what may be done to it.
    * @return the region.
    * @throws VerbsException with EINVAL if the buffer is not direct, or the rights are not legal
-   *     ({@link Access#check}); or if there is no room.
+   *     ({@link Access#check}); with ENOMEM if there is no room.
    */
   MemoryRegion regMr(ProtectionDomain pd, ByteBuffer buffer, Set<Access> access);
 
@@ -120,7 +120,7 @@ public interface Device extends AutoCloseable {
    * @param entries the least number of entries it must hold.
    * @param handler told when an armed queue gets a completion.
    * @return the queue.
-   * @throws VerbsException if it is larger than the device allows, or there is no room.
+   * @throws VerbsException if it is larger than the device allows; with ENOMEM if there is no room.
    */
   CompletionQueue createCq(int entries, CqHandler handler);
 
@@ -131,7 +131,7 @@ public interface Device extends AutoCloseable {
    * @param maxWr receives it must hold.
    * @param maxSge scatter-gather elements of one receive.
    * @return the queue.
-   * @throws VerbsException if not supported, or there is no room.
+   * @throws VerbsException if not supported; with ENOMEM if there is no room.
    */
   default SharedReceiveQueue createSrq(ProtectionDomain pd, int maxWr, int maxSge) {
     throw VerbsException.unsupported("create_srq", name());
@@ -143,8 +143,8 @@ public interface Device extends AutoCloseable {
    * @param pd the domain.
    * @param type who may use it.
    * @return the window.
-   * @throws VerbsException with EOPNOTSUPP if there are no windows of this type; or there is no
-   *     room.
+   * @throws VerbsException with EOPNOTSUPP if there are no windows of this type; with ENOMEM if
+   *     there is no room.
    */
   @Experimental
   default MemoryWindow allocMw(ProtectionDomain pd, MwType type) {
@@ -157,7 +157,7 @@ public interface Device extends AutoCloseable {
    *
    * @param attributes its sizes and queues.
    * @return the queue pair, not connected.
-   * @throws VerbsException if it is larger than the device allows, or there is no room.
+   * @throws VerbsException if it is larger than the device allows; with ENOMEM if there is no room.
    */
   QueuePair createQp(QpAttributes attributes);
 

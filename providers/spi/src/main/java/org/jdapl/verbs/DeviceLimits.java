@@ -3,8 +3,8 @@ package org.jdapl.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * What a device has room for (ibv_device_attr and the connection manager's limits). A {@link
- * Builder} makes one, number by name.
+ * What a device has room for (ibv_device_attr and the connection manager's limits). More objects of
+ * a kind are refused with ENOMEM. A {@link Builder} makes one, number by name.
  *
  * @param maxQp queue pairs.
  * @param maxQpWr work requests of one work queue.
@@ -17,7 +17,8 @@ import java.nio.ByteBuffer;
  * @param maxSrqWr receives of one shared receive queue.
  * @param maxSrqSge scatter-gather elements of a receive of a shared receive queue.
  * @param maxMw memory windows; 0 where there are none.
- * @param maxMessageBytes bytes of one message or RDMA transfer.
+ * @param maxMessageBytes bytes of one message or RDMA transfer; a longer one is refused with EINVAL
+ *     as it is posted, or completes with {@link WcStatus#LOC_LEN_ERR} and reaches nobody.
  * @param maxReadsIn RDMA reads a queue pair answers at once.
  * @param maxReadsOut RDMA reads a queue pair has in flight.
  * @param connectPrivateData bytes of private data a connect carries.

@@ -43,8 +43,8 @@ public interface VerbsProvider {
    * @param channel the channel the device delivers in, or null where {@link #delivery()} is {@link
    *     Delivery#PUSH}.
    * @return the open device.
-   * @throws VerbsException if there is no such device, or it cannot be opened; the message says why
-   *     and what to do.
+   * @throws VerbsException if there is no such device, or it cannot be opened, or a parameter is
+   *     not known; the message says why, with the parameter, and what to do.
    */
   Device open(String parameters, EventChannel channel);
 }

@@ -1543,6 +1543,11 @@ public final class ProviderMistakes {
     return new Broken(behind);
   }
 
+  /** No mistake, and room for few objects. */
+  public static VerbsProvider narrow(final VerbsProvider behind) {
+    return LimitMistakes.narrow(behind);
+  }
+
   /** All of them. */
   public static Stream<Mistake> all() {
     return Stream.of(
@@ -1556,6 +1561,7 @@ public final class ProviderMistakes {
             overtaking(),
             RefusalMistakes.all(),
             PlainMistakes.all(),
+            LimitMistakes.all(),
             WindowMistakes.all())
         .flatMap(List::stream);
   }

@@ -1,9 +1,13 @@
 package org.jdapl.verbs.tck;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.IntFunction;
+import org.jdapl.verbs.Access;
+import org.jdapl.verbs.Device;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -481,6 +485,37 @@ public abstract class CompletionTck extends VerbsTck {
           () -> side.own(side.device.createQp(attributes.apply(limit + 1))),
           "a limit that is told, and not kept: each of the four numbers has one.");
     }
+  }
+
+  @Test
+  void required_P02_moreObjectsThanThereIsRoomForAreRefused() {
+    open();
+    final Device device = side.device;
+    final DeviceLimits limits = device.limits();
+    final ByteBuffer memory = ByteBuffer.allocateDirect(8);
+    final Set<Access> all = Side.all();
+    final QpAttributes smallest = attributes(1, 1, 1, 1);
+    boolean tried = fill(side, "domains", 1, limits.maxPd(), device::allocPd);
+    tried |= fill(side, "regions", 1, limits.maxMr(), () -> device.regMr(side.pd, memory, all));
+    tried |= fill(side, "queues", 1, limits.maxCq(), () -> device.createCq(1, queue -> {}));
+    tried |= fill(side, "shared queues", 0, limits.maxSrq(), () -> device.createSrq(side.pd, 1, 1));
+    tried |= fill(side, "queue pairs", 0, limits.maxQp(), () -> device.createQp(smallest));
+    needs(tried, "there may be more objects of each kind than are tried: " + limits);
+  }
+
+  @Test
+  void required_P02_anUnknownParameterIsRefused() {
+    final String unknown = "tck-unknown=1";
+    final VerbsException refusal =
+        refused(
+            "open with the parameter " + unknown,
+            () -> where().provider.open(unknown, channel()).close(),
+            "a parameter with a spelling mistake, which is passed over.");
+    check(
+        refusal.getMessage().contains("tck-unknown"),
+        "a message with the parameter",
+        refusal,
+        "a message that leaves out what was read.");
   }
 
   @Test

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmId;
@@ -706,6 +707,26 @@ public abstract class ConnectionTck extends VerbsTck {
       fail("calls that come too late to have no effect", e, often);
     }
     passive.awaitEvent(2, "DISCONNECTED at the passive side", often);
+  }
+
+  @Test
+  void required_R02_whatIsClosedOfAConnectionTellsTheSame() {
+    openAndConnect();
+    final Supplier<List<Object>> told =
+        () ->
+            List.of(
+                "service " + passive.listener.service(),
+                "readsIn " + active.id.readsIn() + " and " + passive.id.readsIn(),
+                "readsOut " + active.id.readsOut() + " and " + passive.id.readsOut());
+    final List<Object> before = told.get();
+    active.side.close(active.id, "the id of the active side");
+    passive.side.close(passive.id, "the id of the passive side");
+    passive.side.close(passive.listener, "the listener");
+    same(
+        before,
+        told.get(),
+        "what they tell",
+        "a look at the closed object: with a native provider that is freed memory.");
   }
 
   @Test

@@ -12,6 +12,7 @@ import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmListener;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
 
 /** One end of a connection: a queue pair, its completion queues, and what its id was told. */
@@ -58,6 +59,18 @@ final class Link {
     sends = side.cq();
     receives = side.cq();
     qp = side.qp(sends, receives, null, Side.WR);
+  }
+
+  /** With requests of many elements. */
+  Link(final VerbsTck tck, final Side side, final int sendSge) {
+    this.tck = tck;
+    this.side = side;
+    sends = side.cq();
+    receives = sends;
+    qp =
+        side.own(
+            side.device.createQp(
+                new QpAttributes(side.pd, sends.queue, sends.queue, null, 1, 1, sendSge, 1, 0)));
   }
 
   Link(final VerbsTck tck, final Side side, final Cq receives, final QueuePair qp) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.Device;
@@ -260,6 +261,37 @@ public abstract class TeardownTck extends VerbsTck {
         () -> side.region(ByteBuffer.allocateDirect(8), Side.all()),
         REACHED,
         VerbsException.EINVAL);
+  }
+
+  @Test
+  void required_R02_whatIsClosedTellsTheSame() {
+    final Side side = first();
+    final Cq cq = side.cq();
+    final QueuePair qp = side.qp(cq);
+    final Device device = side.device;
+    final Supplier<List<Object>> told =
+        () ->
+            List.of(
+                "qp number " + qp.number(),
+                "maxInline " + qp.maxInline(),
+                "capacity " + cq.queue.capacity(),
+                "device " + cq.queue.device().name(),
+                "address " + side.mr.address(),
+                "length " + side.mr.length(),
+                "lkey " + side.mr.lkey(),
+                "rkey " + side.mr.rkey(),
+                device.name(),
+                device.declaration(),
+                device.limits(),
+                device.capabilities(),
+                device.address());
+    final List<Object> before = told.get();
+    side.close(qp, "the queue pair");
+    side.close(cq.queue, "the completion queue");
+    side.close(side.mr, "the region");
+    side.close(side.pd, "the domain");
+    side.close(device, "the device");
+    same(before, told.get(), "what they tell", REACHED);
   }
 
   @Test

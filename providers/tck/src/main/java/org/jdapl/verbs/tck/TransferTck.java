@@ -7,6 +7,7 @@ import java.util.Set;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.Capability;
+import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.QpAttributes;
@@ -30,6 +31,9 @@ public abstract class TransferTck extends VerbsTck {
   private static final String PROTECTION =
       "an access that is not checked in full: key, domain, right, first and last byte.";
   private static final int RETRY_FOR_EVER = 7;
+
+  /** More memory is not asked for. */
+  private static final int LARGEST_PART = 1 << 27;
 
   private Link a;
   private Link b;
@@ -690,6 +694,51 @@ public abstract class TransferTck extends VerbsTck {
       final ByteBuffer next = isRead ? from : into;
       next.put(0, large(bytes, 100 + done), 0, bytes);
     }
+  }
+
+  @Test
+  void required_P02_aMessageAboveTheLimitReachesNobody() {
+    a = new Link(this, first());
+    b = new Link(this, second());
+    final DeviceLimits limits = a.side.device.limits();
+    final long part = limits.maxMessageBytes() / limits.maxSge() + 1;
+    needs(part <= LARGEST_PART, "it takes elements of " + part + " bytes to be above the limit");
+    final MemoryRegion memory =
+        a.side.region(ByteBuffer.allocateDirect((int) part), EnumSet.of(Access.LOCAL_WRITE));
+    for (final WrOpcode opcode : List.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ)) {
+      refusedOrTooLong(opcode, memory, limits);
+    }
+  }
+
+  private void refusedOrTooLong(
+      final WrOpcode opcode, final MemoryRegion memory, final DeviceLimits limits) {
+    a = new Link(this, a.side, limits.maxSge());
+    b = new Link(this, b.side);
+    a.connectTo(b, RETRY_FOR_EVER);
+    b.side.postRecv(b.qp, 1);
+    final SendRequest request = new SendRequest(limits.maxSge());
+    request.opcode = opcode;
+    request.remoteAddress = b.side.mr.address();
+    request.rkey = b.side.mr.rkey();
+    for (long left = limits.maxMessageBytes() + 1; left > 0; left -= memory.length()) {
+      request.addSge(memory.address(), (int) Math.min(left, memory.length()), memory.lkey());
+    }
+    final String what = "a " + opcode + " of " + request.length() + " bytes, above the limit";
+    final String often = "a length that is cut to 32 bits, or left to the peer to refuse.";
+    did("post " + what);
+    final int errno = errno(() -> a.qp.postSend(request));
+    if (errno == 0) {
+      same(WcStatus.LOC_LEN_ERR, sent(1).status(), "the status of " + what, often);
+    } else {
+      same(VerbsException.EINVAL, errno, "the errno of " + what, often);
+    }
+    silence();
+    b.receives.pollAll();
+    check(
+        b.receives.polled.stream().noneMatch(Completion::isSuccess) && b.side.asyncs.isEmpty(),
+        what + " to reach nobody",
+        b.receives.polled + " and " + b.side.asyncs,
+        often);
   }
 
   @Test

@@ -31,6 +31,9 @@ public abstract class VerbsTck {
   private static final long CHANNEL_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final int STEPS_SHOWN = 30;
 
+  /** A higher limit is not tried: it takes long, and much of what others may need. */
+  private static final int MOST_OBJECTS = 1024;
+
   private final List<String> steps = Collections.synchronizedList(new ArrayList<>());
   private final List<Side> sides = new ArrayList<>();
   private volatile Thread inVerb;
@@ -230,6 +233,49 @@ public abstract class VerbsTck {
     }
     fail(what + " to be refused", "it returned as if all was well", often);
     throw new AssertionError();
+  }
+
+  /**
+   * Creates objects until one is refused, if the limit is low enough to be tried.
+   *
+   * @param what the objects.
+   * @param held how many there are already.
+   * @param limit how many there may be.
+   * @return whether it was tried.
+   */
+  final boolean fill(
+      final Side side,
+      final String what,
+      final int held,
+      final int limit,
+      final Supplier<? extends AutoCloseable> create) {
+    if (limit == 0 || limit > MOST_OBJECTS) {
+      return false;
+    }
+    did("create " + what + " until one is refused");
+    AutoCloseable last = null;
+    VerbsException refusal = null;
+    for (int i = held; i <= limit && refusal == null; i++) {
+      try {
+        last = side.own(create.get());
+      } catch (final VerbsException e) {
+        refusal = e;
+      }
+    }
+    final String refused = what + " above the limit of " + limit + " to be refused with ENOMEM";
+    check(refusal != null, refused, "one more was created", "a limit that is told, and not kept.");
+    final int errno = refusal.errno();
+    check(
+        errno == VerbsException.ENOMEM, refused, refusal, "EINVAL says that the caller is wrong.");
+    check(last != null, "room for one of " + what, refusal, "a limit that counts something else.");
+    side.close(last, "the last of " + what);
+    did("create another one");
+    try {
+      side.own(create.get());
+    } catch (final VerbsException e) {
+      fail("room for one, as one was closed", e, "an object that still counts although closed.");
+    }
+    return true;
   }
 
   /** A post must be refused, by its result or by an exception. */

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.BindRequest;
+import org.jdapl.verbs.Device;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.MwType;
@@ -257,6 +258,16 @@ public abstract class WindowTck extends VerbsTck {
           "a bind that is not the default of the SPI.",
           VerbsException.EOPNOTSUPP);
     }
+  }
+
+  @Test
+  void required_P02_moreWindowsThanThereIsRoomForAreRefused() {
+    connect();
+    final Device device = owner.side.device;
+    final int most = device.limits().maxMw();
+    needs(
+        fill(owner.side, "windows", 0, most, () -> device.allocMw(owner.side.pd, type)),
+        "there may be " + most + " windows, more than are tried");
   }
 
   @Test
