@@ -95,10 +95,11 @@ public interface SharedReceiveQueue extends DatObject {
    * @param receives how many, at least 1.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if it is below 1; INVALID_STATE if more
    *     are open, if the low watermark is above it, or if it is being resized;
-   *     INSUFFICIENT_RESOURCES (RESOURCE_SRQ) if it is above {@link
-   *     AdapterAttributes#maxReceivesPerSrq}, (RESOURCE_TEVD) if an EVD has no room, which then
-   *     only endpoints at another EVD can have; MODEL_NOT_SUPPORTED if the device cannot do it;
-   *     INVALID_HANDLE (INVALID_HANDLE_SRQ) if closed. Nothing was changed then.
+   *     (INVALID_STATE_SRQ_IN_USE) if a post to it does not return; INSUFFICIENT_RESOURCES
+   *     (RESOURCE_SRQ) if it is above {@link AdapterAttributes#maxReceivesPerSrq}, (RESOURCE_TEVD)
+   *     if an EVD has no room, which then only endpoints at another EVD can have;
+   *     MODEL_NOT_SUPPORTED if the device cannot do it; INVALID_HANDLE (INVALID_HANDLE_SRQ) if
+   *     closed. Nothing was changed then.
    */
   void resize(int receives);
 

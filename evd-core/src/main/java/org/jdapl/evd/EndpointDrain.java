@@ -133,9 +133,11 @@ final class EndpointDrain {
     }
   }
 
-  /** A handler holds a turn for ever: what waits there cannot be looked at. */
+  /** If a handler holds a turn for ever, what waits there cannot be looked at. */
   private void giveUp() {
-    if (closed.complete(DrainReport.INCOMPLETE)) {
+    if (accounted) { // meanwhile
+      report();
+    } else if (closed.complete(DrainReport.INCOMPLETE)) {
       LOGGER.error(
           "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           incarnation,

@@ -94,8 +94,8 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       if (!isWorkThere(sequence, cursor)) {
         sleep();
       }
-      sleeper.set(null);
     } finally {
+      sleeper.set(null);
       reading.set(false);
     }
     return cursor.get();

@@ -461,7 +461,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     boolean done = false;
     try {
       resizeQueue(to);
-      guard.lock();
+      lockUnlessStuck("resize");
       try {
         addSlots(to);
         maxReceives = to;
@@ -478,7 +478,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   private void shrink(final int to) {
     final int from = maxReceives;
-    guard.lock();
+    lockUnlessStuck("resize");
     try {
       if (open.get() > to || watermark.get() > to) {
         throw Misuse.state(
@@ -620,13 +620,22 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   /** A post that found it open is over then, or stuck: then it stays open. */
   private void waitForPost() {
+    boolean over = false;
+    try {
+      lockUnlessStuck("close");
+      guard.unlock();
+      over = true;
+    } finally {
+      closed = over;
+    }
+  }
+
+  private void lockUnlessStuck(final String call) {
     if (!guard.lockUnlessStuck()) {
-      closed = false;
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_SRQ_IN_USE,
-          name + ".close: a post to it does not return; close it again after that");
+          name + "." + call + ": a post to it does not return; call it again after that");
     }
-    guard.unlock();
   }
 
   private void checkOpen(final String call) {

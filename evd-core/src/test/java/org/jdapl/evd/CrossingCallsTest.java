@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jdapl.dat.ConnectionRequest;
@@ -230,6 +232,45 @@ class CrossingCallsTest {
     bed.pass(Duration.ofMillis(1));
     assertThat(close).isCompleted();
     assertThat(close.join().requests()).extracting(DrainReport.Request::cookie).containsExactly(7L);
+  }
+
+  /** The verb takes longer than turns may after the bound. */
+  @Test
+  void required_T02_whatIsAccountedForAfterTheBoundIsReportedThoughTheQueuePairIsNotDestroyed()
+      throws Exception {
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch over = new CountDownLatch(1);
+    final List<DrainReport> reports = new ArrayList<>();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("post_recv")) {
+            inside.countDown();
+            awaitUninterruptibly(over);
+          } else if (verb.equals("modify_qp")) {
+            throw InterceptedProvider.refused(verb); // no marker waits for the post
+          }
+        };
+    final Thread post = start(() -> bed.endpoint.postReceive(bed.lmr, 0, 8, 7));
+    inside.await();
+    bed.endpoint.closeAsync(Duration.ZERO).thenAccept(reports::add);
+    bed.settle();
+    bed.provider.hook =
+        verb -> {
+          if (verb.equals("destroy_qp")) {
+            assertThat(reports).isEmpty();
+            bed.pass(Duration.ofSeconds(1));
+            assertThat(reports).as("reports while it is destroyed").hasSize(1);
+          }
+        };
+    over.countDown();
+    post.join();
+    bed.pass(Duration.ofMillis(200));
+
+    assertThat(reports).hasSize(1);
+    assertThat(reports.get(0).complete()).as("complete").isTrue();
+    assertThat(reports.get(0).requests())
+        .extracting(DrainReport.Request::cookie)
+        .containsExactly(7L);
   }
 
   private long turns() {

@@ -443,6 +443,11 @@ final class InterceptedProvider implements VerbsProvider, Device {
     }
 
     @Override
+    public void resize(final int maxWr) {
+      call("modify_srq");
+    }
+
+    @Override
     public void close() {
       destroy("destroy_srq");
     }

@@ -1000,6 +1000,26 @@ final class Mistakes {
                 "    }\n    if (iov > 0) {")
             .foundBy("aSharedQueueIsClosed"),
         Mistake.of(
+                "T10",
+                "a shared queue that grows waits for a post that does not return",
+                "SrqImpl.java",
+                "      lockUnlessStuck(\"resize\");\n      try {",
+                "      guard.lock();\n      try {")
+            .foundBy("aSharedQueueIsNotResized"),
+        Mistake.of(
+                "T10",
+                "a shared queue that shrinks waits for a post that does not return",
+                "SrqImpl.java",
+                "    lockUnlessStuck(\"resize\");\n    try {",
+                "    guard.lock();\n    try {")
+            .foundBy("aSharedQueueIsNotResized"),
+        Mistake.of(
+            "T02",
+            "what is accounted for after the bound is not reported if a verb does not return",
+            "EndpointDrain.java",
+            "    if (accounted) { // meanwhile",
+            "    if (accounted && !late) {"),
+        Mistake.of(
             "T10",
             "each turn sets a timer for a post that does not return",
             "EndpointDrain.java",
@@ -1860,6 +1880,12 @@ final class Mistakes {
             "IdleWait.java",
             "    } catch (final RuntimeException e) { // none of the poster's",
             "    } catch (final ArithmeticException e) { // none of the poster's"),
+        Mistake.of(
+            "P04",
+            "a dispatcher whose sleep an error ended counts as asleep",
+            "IdleWait.java",
+            "        sleep();\n      }\n    } finally {\n      sleeper.set(null);\n",
+            "        sleep();\n      }\n      sleeper.set(null);\n    } finally {\n"),
         Mistake.of(
             "P04",
             "a dispatcher that could not be woken counts as awake",

@@ -383,6 +383,28 @@ class StuckVerbTest {
     assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {2, 8})
+  void required_T10_aSharedQueueIsNotResizedWhileAPostDoesNotReturn(final int receives)
+      throws InterruptedException {
+    final SharedReceiveQueue srq = ia.createSrq(pz, 4, 1);
+    hang("post_srq_recv");
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> srq.postReceive(lmr, 0, 8, 7), StuckVerbTest::start);
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    assertThat(CompletableFuture.runAsync(() -> srq.resize(receives), StuckVerbTest::start))
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withMessageContaining("does not return");
+    assertThat(srq.maxReceives()).isEqualTo(4);
+
+    go.countDown();
+    assertThat(post.join()).isEqualTo(Outcome.SUCCESS);
+    srq.resize(receives);
+    assertThat(srq.maxReceives()).isEqualTo(receives);
+  }
+
   /** A thread that waits for the post; null if it did so for long enough. */
   private static ThreadInfo whenItWaits(final Thread thread) {
     while (thread.isAlive()) {

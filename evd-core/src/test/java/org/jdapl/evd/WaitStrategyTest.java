@@ -1,12 +1,14 @@
 package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.lmax.disruptor.Sequence;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -273,6 +275,34 @@ class WaitStrategyTest {
     idle.get().lookInstead();
     closer.join(BOUND.toMillis());
     assertThat(order).containsExactly("read", "closed");
+  }
+
+  /** That thread may be over: another one is woken. */
+  @Test
+  void required_P04_nobodySleepsWhoseSleepAChannelEndedByAnError() {
+    final List<String> called = new ArrayList<>();
+    final EventChannel channel =
+        new EventChannel() {
+          @Override
+          public int await(final long timeoutNanos) {
+            called.add("await");
+            throw new AssertionError("the test says so");
+          }
+
+          @Override
+          public void wakeup() {
+            called.add("wakeup");
+          }
+
+          @Override
+          public void close() {}
+        };
+    final IdleWait idle = new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>());
+    assertThatThrownBy(() -> idle.waitFor(0, new Sequence(), null, null))
+        .hasMessage("the test says so");
+
+    assertThat(idle.wake()).as("whether there is a sleep that ends").isFalse();
+    assertThat(called).containsExactly("await");
   }
 
   /** Its events are there: who sleeps finds them when the time of its sleep is over. */
