@@ -132,6 +132,8 @@ class ObjectTableTest {
     for (final Thread closer : closers) {
       awaitWaiting(closer);
     }
+    assertThat(table.isOpen(pd)).isFalse();
+    assertThat(table.call(pd, () -> ends.add("called late"))).isFalse();
     leave.countDown();
     for (final Thread closer : closers) {
       closer.join();
