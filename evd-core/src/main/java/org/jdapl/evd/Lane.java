@@ -56,12 +56,7 @@ final class Lane {
       }
     }
 
-    private volatile long word;
-
-    /** What had been taken when a poster looked last: it looks again when that is too little. */
-    private volatile long seen;
-
-    // Keeps what the turn writes for each event out of the posters' cache line.
+    // Keeps what posters write for each event out of the cache line of what the turn reads.
     long pad1;
     long pad2;
     long pad3;
@@ -69,7 +64,21 @@ final class Lane {
     long pad5;
     long pad6;
     long pad7;
+
+    private volatile long word;
+
+    /** What had been taken when a poster looked last: it looks again when that is too little. */
+    private volatile long seen;
+
+    // And what the turn writes out of the posters'.
     long pad8;
+    long pad9;
+    long pad10;
+    long pad11;
+    long pad12;
+    long pad13;
+    long pad14;
+    long pad15;
 
     private volatile long taken;
 
