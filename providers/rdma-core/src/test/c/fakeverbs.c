@@ -775,6 +775,11 @@ static int transfer(struct fake_qp *qp, struct wqe *wqe, enum ibv_wc_opcode *opc
                     wr->opcode == IBV_WR_SEND_WITH_INV || wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (!status && takes && !recv) status = qp->attr.rnr_retry ? -1 : IBV_WC_RNR_RETRY_EXC_ERR; /* others wait */
   int access = 0;
+  if (!status && wr->opcode == IBV_WR_RDMA_READ && device.transport_type == IBV_TRANSPORT_IWARP) {
+    for (int i = 0; i < wqe->num_sge; i++) {
+      if (!local(qp->qp.pd, &wqe->sge[i], IBV_ACCESS_REMOTE_WRITE)) status = IBV_WC_LOC_PROT_ERR;
+    }
+  }
   switch (wr->opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:

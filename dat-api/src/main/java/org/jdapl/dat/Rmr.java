@@ -56,10 +56,10 @@ public interface Rmr extends DatObject {
    *     INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may have: nothing was
    *     posted, post again after a completion.
    * @throws DatException INVALID_STATE with the endpoint's state; or if a bind of this one is open
-   *     at another endpoint; or with scope EP it is bound, unbind it there first, or is not and the
-   *     length is 0. INVALID_HANDLE if this or the region is closed, or not of the endpoint's
-   *     adapter, or (INVALID_HANDLE_EVD_REQUEST) the endpoint's EVD for requests does not take
-   *     {@link EventStream#RMR_BIND}; LENGTH_ERROR if the part is not inside the region;
+   *     at another endpoint; or it is not bound and the length is 0; or with scope EP it is bound,
+   *     unbind it there first. INVALID_HANDLE if this or the region is closed, or not of the
+   *     endpoint's adapter, or (INVALID_HANDLE_EVD_REQUEST) the endpoint's EVD for requests does
+   *     not take {@link EventStream#RMR_BIND}; LENGTH_ERROR if the part is not inside the region;
    *     PROTECTION_VIOLATION if the three are not of one zone; PRIVILEGES_VIOLATION if the region
    *     lacks one of the privileges; INVALID_PARAMETER (INVALID_ARG4) if one is not for peers,
    *     (INVALID_ARG8) if the flags are not legal here.

@@ -583,6 +583,22 @@ final class Connection implements CmHandler {
     }
   }
 
+  /**
+   * The connection is over, or did not come about: what is posted from now on is flushed, though
+   * the reaper has not come to it yet. By a poster, without its guard: the verb may block.
+   */
+  void stop() {
+    if (!incarnation.drain().isStopped() && inProgress.incrementAndGet() > 0) {
+      try {
+        incarnation.drain().stop();
+      } catch (final VerbsException e) {
+        // Told by who flushes. Whether the device takes the post all the same, that says.
+      } finally {
+        exit();
+      }
+    }
+  }
+
   /** The connection is over: everything open completes, and a marker says when. */
   private void flush() {
     try {

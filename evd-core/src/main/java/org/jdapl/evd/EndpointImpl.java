@@ -446,9 +446,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
     final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
+    checkMayPost(incarnation, operation);
     requests.lock();
     try {
-      checkMayPost(incarnation, operation);
+      checkTakesPosts(incarnation, operation);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -487,25 +488,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (unsignalled) {
       incarnation.requestEvd().expectUnsignalled();
     }
-    int errno =
+    return outcome(
         requests.postSend(
-            incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
-    if (isToBeFlushed(errno, incarnation)) {
-      errno =
-          requests.postSend(
-              incarnation.qp(), operation, total, cookie, context, suppress, unsignalled);
-    }
-    return outcome(errno, operation);
-  }
-
-  /** Whether it ended before it was connected; what is posted from now on is flushed. */
-  private static boolean isToBeFlushed(final int errno, final Incarnation incarnation) {
-    if (errno != VerbsException.EINVAL
-        || incarnation.connection().state() != EndpointState.DISCONNECTED) {
-      return false;
-    }
-    incarnation.qp().modifyToError();
-    return true;
+            incarnation.qp(), operation, total, cookie, context, suppress, unsignalled),
+        operation);
   }
 
   @Override
@@ -526,9 +512,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
     final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
+    checkMayPost(incarnation, DtoOperation.RDMA_READ);
     requests.lock();
     try {
-      checkMayPost(incarnation, DtoOperation.RDMA_READ);
+      checkTakesPosts(incarnation, DtoOperation.RDMA_READ);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -566,9 +553,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     final Incarnation incarnation = now();
     incarnation.checkTakesBinds(rmr);
     final WorkQueue requests = incarnation.requests();
+    checkMayPost(incarnation, rmr);
     requests.lock();
     try {
-      checkMayPost(incarnation, rmr);
+      checkTakesPosts(incarnation, rmr);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -633,9 +621,6 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     int errno = -1;
     try {
       errno = requests.postBind(incarnation.qp(), rmr, region, cookie, context, suppress);
-      if (isToBeFlushed(errno, incarnation)) {
-        errno = requests.postBind(incarnation.qp(), rmr, region, cookie, context, suppress);
-      }
     } finally {
       if (errno == 0) {
         rmr.posted(incarnation, region, offset, length, privileges, failures);
@@ -692,11 +677,20 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
   }
 
-  /** What is posted is an operation, or a window to be bound. */
+  /** What is posted is an operation, or a window to be bound. Not under the guard. */
   private static void checkMayPost(final Incarnation incarnation, final Object what) {
-    final EndpointState state = incarnation.connection().state();
-    if (incarnation.requests().isSealed()
-        || (state != EndpointState.CONNECTED && state != EndpointState.DISCONNECTED)) {
+    final Connection connection = incarnation.connection();
+    final EndpointState state = connection.state();
+    if (state == EndpointState.DISCONNECTED) {
+      connection.stop();
+    } else if (state != EndpointState.CONNECTED) {
+      throw connection.wrongState("post of " + what);
+    }
+  }
+
+  /** The same under the guard: an endpoint that was closed meanwhile takes nothing more. */
+  private static void checkTakesPosts(final Incarnation incarnation, final Object what) {
+    if (incarnation.requests().isSealed()) {
       throw incarnation.connection().wrongState("post of " + what);
     }
   }
@@ -709,8 +703,8 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final DtoOperation operation, final int flags, final int argument, final ObjectBase called) {
     final int legal =
         CompletionFlags.SUPPRESS
-            | CompletionFlags.UNSIGNALLED
             | CompletionFlags.BARRIER_FENCE
+            | (operation == DtoOperation.BIND_MW ? 0 : CompletionFlags.UNSIGNALLED)
             | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
     if ((flags & ~legal) != 0) {
       throw Misuse.argument(

@@ -96,7 +96,7 @@ final class EvdUpcalls {
       } else if (!merger.isTired()) {
         endOfTurn(by, called);
         called = null;
-        if (!looked && comesSoon(by, s)) {
+        if (!looked && (s & EvdState.CQ) == 0 && comesSoon(by, s)) {
           looked = true; // once for an event: what is in the lane may be held back
         } else if (evd.end()) {
           break;
@@ -110,8 +110,9 @@ final class EvdUpcalls {
 
   /**
    * Whether an event comes into the lane while the dispatcher has nothing else to do. That saves
-   * its poster a token, and the next ones a write: the bit that one of them set stays. It ends with
-   * the first change of the word, and so delays nobody.
+   * its poster a token, and the next ones a write: the bit that one of them set stays. It begins
+   * where the word tells of no completion, and ends with the first change of the word: so it delays
+   * nobody.
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
     for (int looks = by.looks();

@@ -149,14 +149,19 @@ public final class Jdapl implements AutoCloseable {
    * other dispatchers'. By the reaper.
    */
   private void readInstead() {
-    boolean reads = false;
-    for (final Dispatcher dispatcher : dispatchers) {
-      reads |= dispatcher.readInstead();
+    boolean goesOn = false;
+    try {
+      boolean kept = false;
+      for (final Dispatcher dispatcher : dispatchers) {
+        kept |= dispatcher.readInstead();
+      }
+      if (kept) {
+        reaper.schedule(READ_PERIOD, () -> reaper.execute(this::readInstead));
+        goesOn = true;
+      }
+    } finally {
+      isReading = goesOn; // after an error, too: the next watch begins anew
     }
-    if (reads) {
-      reaper.schedule(READ_PERIOD, () -> reaper.execute(this::readInstead));
-    }
-    isReading = reads;
   }
 
   /** A channel for each dispatcher, or none; they are nulls if the provider pushes. */

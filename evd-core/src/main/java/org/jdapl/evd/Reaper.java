@@ -55,6 +55,9 @@ final class Reaper implements Runnable {
   /** Does the tasks, until one is stuck. */
   private final class Caller implements Runnable {
 
+    /** Its own: one that was replaced must not take back what its successor announced. */
+    private final AtomicReference<Thread> waiting = new AtomicReference<>();
+
     private volatile Thread busy;
     private volatile long begun; // calls so far; written before it is busy
     private long found; // the call of the last look, or 0; of the timers
@@ -126,7 +129,6 @@ final class Reaper implements Runnable {
   private final Queue<Timer> newTimers = new ConcurrentLinkedQueue<>();
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
-  private final AtomicReference<Thread> waiting = new AtomicReference<>();
   private long timerOrder;
   private ThreadFactory threads;
 
@@ -166,7 +168,7 @@ final class Reaper implements Runnable {
   /** Ends the threads, as soon as their tasks return. From any thread. */
   void stop() {
     stopped = true;
-    wake(waiting);
+    wakeCaller();
     wake(sleeper);
   }
 
@@ -176,7 +178,14 @@ final class Reaper implements Runnable {
    */
   void execute(final Runnable task) {
     tasks.add(task);
-    wake(waiting);
+    wakeCaller();
+  }
+
+  private void wakeCaller() {
+    final Caller now = caller;
+    if (now != null) {
+      wake(now.waiting);
+    }
   }
 
   /** If a task is stuck, has others done by another thread. By a timer, now and then. */

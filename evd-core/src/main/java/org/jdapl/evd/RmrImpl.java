@@ -132,9 +132,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
           ReturnSubtype.NO_SUBTYPE,
           name + ".bind: a bind of it is open at " + at + "; wait for its completion");
     }
-    if (scope == Scope.EP) {
-      checkMayBindAgain(endpoint, bytes);
-    }
+    checkMayBindAgain(endpoint, bytes);
     open++;
     return failures;
   }
@@ -144,7 +142,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
     if (!bound && bytes == 0) {
       throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".bind of length 0: it is not bound");
     }
-    if (bound && (bytes > 0 || at != endpoint)) {
+    if (scope == Scope.EP && bound && (bytes > 0 || at != endpoint)) {
       throw Misuse.state(
           ReturnSubtype.NO_SUBTYPE,
           name

@@ -458,6 +458,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
     @Override
     public int await(final long timeoutNanos) {
+      call("await");
       try {
         if (wakeUps.tryAcquire(timeoutNanos, TimeUnit.NANOSECONDS)) {
           wakeUps.drainPermits();

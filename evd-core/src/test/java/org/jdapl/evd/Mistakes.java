@@ -199,6 +199,12 @@ final class Mistakes {
                 "case END -> s & ~(TURN | UPCALL | WORK | CONTROL);")
             .withThreads(),
         Mistake.of(
+            "U03",
+            "a completion that came during an upcall waits for a look into the lane",
+            "EvdUpcalls.java",
+            "!looked && (s & EvdState.CQ) == 0 && comesSoon(by, s)",
+            "!looked && comesSoon(by, s)"),
+        Mistake.of(
             "U04",
             "a turn whose budget is used up is not scheduled again",
             "EvdState.java",
@@ -848,10 +854,18 @@ final class Mistakes {
                 "")
             .with(
                 "EndpointImpl.java",
-                "    if (incarnation.requests().isSealed()\n"
-                    + "        || (state != EndpointState.CONNECTED && state !="
-                    + " EndpointState.DISCONNECTED)) {",
-                "    if (state == EndpointState.UNCONNECTED) {"),
+                "    } else if (state != EndpointState.CONNECTED) {",
+                "    } else if (state == EndpointState.UNCONNECTED) {")
+            .with(
+                "EndpointImpl.java",
+                "    if (incarnation.requests().isSealed()) {",
+                "    if (what == null) {"),
+        Mistake.of(
+            "T03",
+            "what is posted before the reaper stops the queue pair is refused",
+            "EndpointImpl.java",
+            "      connection.stop();\n",
+            ""),
         Mistake.of(
             "T05",
             "a dead endpoint's completions are given to the next one",
@@ -895,6 +909,12 @@ final class Mistakes {
             "    synchronized (state) {\n"
                 + "      evd.publish(before, EvdState.SET_POLICY, policy);\n"
                 + "    }\n"),
+        Mistake.of(
+            "U13",
+            "a post stops its queue pair under its guard",
+            "EndpointImpl.java",
+            "    checkMayPost(incarnation, operation);\n    requests.lock();\n    try {\n",
+            "    requests.lock();\n    try {\n      checkMayPost(incarnation, operation);\n"),
         Mistake.of(
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
@@ -1064,6 +1084,13 @@ final class Mistakes {
                 "      if (found == 0 || found != last) {",
                 "      if (found == 0 || last < 0) {")
             .foundBy("aCallAtEachLook"),
+        Mistake.of(
+                "T10",
+                "a call that returns late takes back what its successor announced",
+                "Reaper.java",
+                "    private final AtomicReference<Thread> waiting",
+                "    private static final AtomicReference<Thread> waiting")
+            .foundBy("aCallThatReturnsLate"),
         Mistake.of(
                 "T10",
                 "a call that does not return holds up the timers",
@@ -1536,8 +1563,20 @@ final class Mistakes {
             "E05",
             "a bind does not count as a request",
             "EndpointImpl.java",
-            "      checkMayPost(incarnation, rmr);\n      if (requests.isFull()) {",
-            "      checkMayPost(incarnation, rmr);\n      if (requests.isSealed()) {"),
+            "      checkTakesPosts(incarnation, rmr);\n      if (requests.isFull()) {",
+            "      checkTakesPosts(incarnation, rmr);\n      if (requests.isSealed()) {"),
+        Mistake.of(
+            "D01",
+            "a window that is not bound is closed",
+            "RmrImpl.java",
+            "    if (!bound && bytes == 0) {",
+            "    if (scope == Scope.EP && !bound && bytes == 0) {"),
+        Mistake.of(
+            "R01",
+            "a bind takes a flag that it does not know",
+            "EndpointImpl.java",
+            "(operation == DtoOperation.BIND_MW ? 0 : CompletionFlags.UNSIGNALLED)",
+            "CompletionFlags.UNSIGNALLED"),
         Mistake.of(
             "T02",
             "a bind that is swept stays open for its window",
@@ -1880,6 +1919,17 @@ final class Mistakes {
             "IdleWait.java",
             "    } catch (final RuntimeException e) { // none of the poster's",
             "    } catch (final ArithmeticException e) { // none of the poster's"),
+        Mistake.of(
+            "P05",
+            "an error ends for good that a channel is read while its reader is kept",
+            "Jdapl.java",
+            "    } finally {\n"
+                + "      isReading = goesOn; // after an error, too: the next watch begins anew\n"
+                + "    }\n",
+            "    } catch (final IllegalStateException e) {\n"
+                + "      goesOn = false;\n"
+                + "    }\n"
+                + "    isReading = goesOn;\n"),
         Mistake.of(
             "P04",
             "a dispatcher whose sleep an error ended counts as asleep",

@@ -23,6 +23,7 @@ import org.jdapl.dat.DatObject;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
@@ -59,6 +60,22 @@ class PostTest {
     queue.unlock();
     assertThat(queue.abandon()).isTrue();
     assertThat(queue.isDrained()).isTrue();
+  }
+
+  /** The queue pair was never connected: the device takes nothing before it is in error. */
+  @Test
+  void required_T03_whatIsPostedRightAfterAConnectThatFailedIsFlushed() {
+    final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withSilentPeer(), 1);
+    bed.connect();
+    bed.enable();
+    bed.clock.advance(Duration.ofSeconds(1));
+    bed.jdapl.turn();
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.DISCONNECTED);
+
+    assertThat(bed.endpoint.postSend(bed.lmr, 0, 8, 7)).isEqualTo(Outcome.SUCCESS);
+    bed.settle();
+
+    assertThat(bed.cookies).containsExactlyInAnyOrder(0L, 7L);
   }
 
   private static final EndpointAttributes ATTRIBUTES =

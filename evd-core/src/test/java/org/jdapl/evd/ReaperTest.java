@@ -3,8 +3,12 @@ package org.jdapl.evd;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +16,18 @@ class ReaperTest {
 
   private static final long LONG_SECONDS = 60;
 
+  /** How long a thread sleeps that nobody wakes. */
+  private static final long SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private static final int TRIES = 10;
+  private static final String CALLER = "reaper-calls";
+
   private final AtomicInteger threads = new AtomicInteger();
+  private final List<Thread> callers = new CopyOnWriteArrayList<>();
+
+  /** What happens while a thread is made. */
+  private volatile Runnable whenMade = () -> {};
+
   private final Reaper reaper = new Reaper("reaper", System::nanoTime);
   private final CountDownLatch end = new CountDownLatch(1);
 
@@ -22,6 +37,10 @@ class ReaperTest {
           threads.incrementAndGet();
           final Thread thread = new Thread(body, "reaper");
           thread.setDaemon(true);
+          if (body.toString().equals(CALLER)) {
+            callers.add(thread);
+          }
+          whenMade.run();
           return thread;
         });
   }
@@ -77,5 +96,48 @@ class ReaperTest {
     reaper.watch();
 
     assertThat(threads).as("no more").hasValue(2);
+  }
+
+  /** One that is woken by nobody is not quick even once. */
+  @Test
+  void required_T10_aCallThatReturnsLateLeavesTheOneThatReplacedItToBeWoken()
+      throws InterruptedException {
+    long quickest = Long.MAX_VALUE;
+    for (int i = 0; i < TRIES && quickest >= SLEEP_NANOS; i++) {
+      quickest = Math.min(quickest, nanosOfATaskBehindACallThatReturnsLate());
+    }
+    assertThat(quickest).isLessThan(SLEEP_NANOS);
+  }
+
+  /** It returns while its successor is made: the two announce that they sleep, and it wakes. */
+  private long nanosOfATaskBehindACallThatReturnsLate() throws InterruptedException {
+    final CountDownLatch mayReturn = new CountDownLatch(1);
+    call(mayReturn);
+    final Thread replaced = callers.get(callers.size() - 1);
+    reaper.watch();
+    whenMade =
+        () -> {
+          mayReturn.countDown();
+          awaitSleep(replaced);
+        };
+    final long began = System.nanoTime();
+    reaper.watch();
+    whenMade = () -> {};
+    final Thread next = callers.get(callers.size() - 1);
+    assertThat(next).as("which replaced it").isNotSameAs(replaced);
+    awaitSleep(next);
+    LockSupport.unpark(replaced);
+    replaced.join();
+    final CountDownLatch done = new CountDownLatch(1);
+    reaper.execute(done::countDown);
+    awaitIn(done);
+    return System.nanoTime() - began;
+  }
+
+  /** Until it announced that it sleeps, and does. */
+  private static void awaitSleep(final Thread caller) {
+    while (caller.isAlive() && !CALLER.equals(String.valueOf(LockSupport.getBlocker(caller)))) {
+      Thread.onSpinWait();
+    }
   }
 }

@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionEvent.Kind;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
@@ -494,5 +495,40 @@ class StuckVerbTest {
     jdapl.reaper().execute(later::countDown); // behind what was asked for, by the next thread
     assertThat(later.await(LONG.toSeconds(), SECONDS)).isTrue();
     assertThat(done).doesNotContain("disconnect");
+  }
+
+  /** It stops its queue pair itself, because the reaper has not come to that yet. */
+  @Test
+  void required_U13_aPostThatStopsItsQueuePairHoldsNoGuardMeanwhile() throws InterruptedException {
+    final Endpoint endpoint =
+        ia.createEndpoint(pz, evd, EndpointAttributes.defaults().withMaxDtos(4, 4));
+    final Lmr unused = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.values());
+    provider.hook =
+        verb -> {
+          if (verb.equals("modify_qp") && Reaper.isCurrent()) {
+            await(stuck); // the post is first
+          } else if (verb.equals("modify_qp")) {
+            stuck.countDown();
+            await(go);
+          }
+        };
+    endpoint.connect(ia.address(), 1, Duration.ofMillis(1), null);
+    assertThat(kinds.take()).isEqualTo(Kind.TIMED_OUT);
+    final CompletableFuture<Outcome> post =
+        CompletableFuture.supplyAsync(() -> endpoint.postSend(lmr, 0, 8, 7), StuckVerbTest::start);
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    unused.close();
+    final DrainReport report = endpoint.closeAsync(SHORT).toCompletableFuture().join();
+
+    assertThat(report.complete()).as("nothing was posted").isTrue();
+    assertThat(report.requests()).isEmpty();
+    go.countDown();
+    assertThat(post)
+        .as("it was closed meanwhile")
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withCauseInstanceOf(DatException.class)
+        .withMessageContaining("the endpoint is closed");
   }
 }

@@ -3,6 +3,12 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.AbstractQueue;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
@@ -130,5 +136,83 @@ class UpcallCornerTest {
     driver.join(Duration.ofMinutes(1).toMillis());
     assertThat(driver.isAlive()).isFalse();
     assertThat(bed.payloads).containsExactly(0, 1, 2);
+  }
+
+  /** Its notification is there: to look for a software event first would only delay it. */
+  @Test
+  void required_U03_aCompletionThatComesDuringAnUpcallDoesNotWaitForALookIntoTheLane() {
+    final AtomicInteger looks = new AtomicInteger();
+    final List<Integer> looksBefore = new ArrayList<>();
+    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 1);
+    bed.connect();
+    bed.evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              if (event instanceof SoftwareEvent) {
+                bed.complete(1);
+                looks.set(0);
+              } else {
+                looksBefore.add(looks.get());
+              }
+            }));
+    bed.settle();
+    bed.evd.postSoftwareEvent("during its upcall");
+
+    final Dispatcher spinning =
+        new Dispatcher(
+            "spinning",
+            Thread::new,
+            1,
+            WaitStrategy.BUSY_SPIN,
+            null,
+            new CountingQueue(looks),
+            new Dispatcher[0],
+            bed.clock);
+    spinning.ready((EvdImpl) bed.evd);
+    spinning.round();
+
+    assertThat(looksBefore).as("looks in between").containsExactly(0);
+    assertThat(looks).as("those before the turn ended").hasPositiveValue();
+  }
+
+  /** Counts who looks whether it is empty. */
+  private static final class CountingQueue extends AbstractQueue<EvdImpl> {
+
+    private final AtomicInteger looks;
+
+    private CountingQueue(final AtomicInteger looks) {
+      this.looks = looks;
+    }
+
+    @Override
+    public boolean isEmpty() {
+      looks.incrementAndGet();
+      return true;
+    }
+
+    @Override
+    public boolean offer(final EvdImpl evd) {
+      return false;
+    }
+
+    @Override
+    public EvdImpl poll() {
+      return null;
+    }
+
+    @Override
+    public EvdImpl peek() {
+      return null;
+    }
+
+    @Override
+    public Iterator<EvdImpl> iterator() {
+      return Collections.emptyIterator();
+    }
+
+    @Override
+    public int size() {
+      return 0;
+    }
   }
 }

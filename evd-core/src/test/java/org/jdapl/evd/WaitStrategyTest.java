@@ -14,6 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jdapl.dat.Concurrency;
@@ -303,6 +304,46 @@ class WaitStrategyTest {
 
     assertThat(idle.wake()).as("whether there is a sleep that ends").isFalse();
     assertThat(called).containsExactly("await");
+  }
+
+  /** Events of others are in there, as long as a handler keeps the dispatcher that reads it. */
+  @Test
+  void required_P05_anErrorOfAChannelDoesNotEndThatItIsReadWhileAHandlerKeepsItsReader()
+      throws InterruptedException {
+    final InterceptedProvider provider = new InterceptedProvider(Delivery.CHANNEL);
+    final AtomicBoolean failed = new AtomicBoolean();
+    final CountDownLatch readAgain = new CountDownLatch(1);
+    final CountDownLatch letGo = new CountDownLatch(1);
+    provider.hook =
+        verb -> {
+          if (verb.equals("await") && Reaper.isCurrent()) {
+            if (!failed.getAndSet(true)) {
+              throw new OutOfMemoryError("the test says so");
+            }
+            readAgain.countDown();
+          }
+        };
+    final Jdapl jdapl = Jdapl.with(provider).start();
+    final InterfaceAdapter ia = jdapl.open();
+    final Evd evd = ia.createEvd(8, EventStream.SOFTWARE);
+    evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              try {
+                letGo.await();
+              } catch (final InterruptedException e) {
+                throw new AssertionError(e);
+              }
+            }));
+    evd.postSoftwareEvent("stay");
+
+    final boolean wasRead = readAgain.await(BOUND.toSeconds(), TimeUnit.SECONDS);
+    letGo.countDown();
+    ia.closeAbruptly(BOUND);
+    jdapl.close();
+
+    assertThat(failed).as("once").isTrue();
+    assertThat(wasRead).as("and again").isTrue();
   }
 
   /** Its events are there: who sleeps finds them when the time of its sleep is over. */

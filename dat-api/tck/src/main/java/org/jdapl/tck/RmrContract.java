@@ -245,6 +245,33 @@ public abstract class RmrContract extends Contract {
     side.lmr.close(); // nothing is bound to it any more
   }
 
+  @Test
+  void required_D01_aWindowThatIsNotBoundIsNotClosed() {
+    final Pair pair = connected();
+    final Side side = pair.passive;
+    for (final Rmr rmr : List.of(side.pz.createRmr(), side.pz.createRmrForEndpoint())) {
+      isNotUnbound(rmr, side, "that was never bound");
+      final Lmr lmr = side.pz.createLmr(ByteBuffer.allocateDirect(64), Privilege.values());
+      final int before = side.seen.binds().size();
+      succeeds(rmr.bind(lmr, 0, 64, BOTH, side.endpoint, 1, null, 0), "a bind");
+      boundThen(side, before);
+      unbind(rmr, side);
+      isNotUnbound(rmr, side, "that is closed already");
+      lmr.close();
+      isNotUnbound(rmr, side, "whose region is closed");
+    }
+
+    assertThat(side.endpoint.isRequestIdle()).as(why("nothing was posted")).isTrue();
+    reaches(pair, side.lmr.rmrContext(), side.lmr.address());
+  }
+
+  private void isNotUnbound(final Rmr rmr, final Side side, final String what) {
+    refused(
+        ReturnType.INVALID_STATE,
+        "an unbind of a window " + what,
+        () -> rmr.bind(null, 0, 0, Set.of(), side.endpoint, 1, null, 0));
+  }
+
   // D01: send with invalidate
 
   @Test
@@ -349,11 +376,6 @@ public abstract class RmrContract extends Contract {
     refused(ReturnType.INVALID_STATE, "a bind of a bound window", () -> post(rmr, side, 1));
     unbind(rmr, side);
     bind(rmr, side, BOTH);
-    unbind(rmr, side);
-    refused(
-        ReturnType.INVALID_STATE,
-        "an unbind of a window that is not bound",
-        () -> rmr.bind(null, 0, 0, Set.of(), side.endpoint, 1, null, 0));
 
     reaches(pair, side.lmr.rmrContext(), side.lmr.address());
   }
@@ -535,12 +557,16 @@ public abstract class RmrContract extends Contract {
       refused(
           ReturnType.INVALID_PARAMETER, ReturnSubtype.INVALID_ARG4, "rights of this side", bind);
     }
-    refused(
-        ReturnType.INVALID_PARAMETER,
-        ReturnSubtype.INVALID_ARG8,
-        "a bind is not solicited",
-        () ->
-            rmr.bind(side.lmr, 0, 8, BOTH, side.endpoint, 1, null, CompletionFlags.SOLICITED_WAIT));
+    for (int bit = 0; bit < Integer.SIZE; bit++) {
+      final int flag = 1 << bit;
+      if (flag != CompletionFlags.SUPPRESS && flag != CompletionFlags.BARRIER_FENCE) {
+        refused(
+            ReturnType.INVALID_PARAMETER,
+            ReturnSubtype.INVALID_ARG8,
+            "a flag that is not for binds, bit " + bit,
+            () -> rmr.bind(side.lmr, 0, 8, BOTH, side.endpoint, 1, null, flag));
+      }
+    }
     refused(
         ReturnType.INVALID_HANDLE,
         ReturnSubtype.INVALID_HANDLE_EP,

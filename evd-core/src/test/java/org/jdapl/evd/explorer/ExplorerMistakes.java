@@ -238,7 +238,7 @@ final class ExplorerMistakes {
             "D01",
             "a window of an endpoint is bound though it is",
             "RmrImpl.java",
-            "if (bound && (bytes > 0 || at != endpoint)) {",
+            "if (scope == Scope.EP && bound && (bytes > 0 || at != endpoint)) {",
             "if (bound && bytes < 0) {"),
         Mistake.of(
             "D01",

@@ -1,6 +1,7 @@
 package org.jdapl.rdmacore;
 
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jdapl.rdmacore.jni.Verbs;
@@ -22,7 +23,7 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
   private final int rkey;
 
   RdmaMr(final RdmaPd pd, final ByteBuffer buffer, final Set<Access> access) {
-    this(pd, buffer, bits(access));
+    this(pd, buffer, bits(withReads(access, pd.device.isIwarp())));
   }
 
   /** All memory is there before the device counts it. */
@@ -47,6 +48,16 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
         close();
       }
     }
+  }
+
+  /** Over iWARP a region that a read is to fill must be one that the peer may write to. */
+  private static Set<Access> withReads(final Set<Access> access, final boolean isIwarp) {
+    if (!isIwarp || !access.contains(Access.LOCAL_WRITE)) {
+      return access;
+    }
+    final Set<Access> more = EnumSet.copyOf(access);
+    more.add(Access.REMOTE_WRITE);
+    return more;
   }
 
   /** The bits of ibv_access_flags. */

@@ -321,9 +321,14 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       }
       // Some drivers read the key of the region of an unbind too, and crash without one.
       final RdmaMr last = window.region();
-      return last == null
-          ? VerbsException.EINVAL
-          : bind(alive, window, last, last.address(), request);
+      if (last == null) {
+        return VerbsException.EINVAL;
+      }
+      synchronized (last) { // closed, it is not bound to it any more
+        return last.isClosed()
+            ? VerbsException.EINVAL
+            : bind(alive, window, last, last.address(), request);
+      }
     }
   }
 

@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import org.jdapl.rdmacore.Side.CmEvent;
 import org.jdapl.rdmacore.jni.Cm;
+import org.jdapl.verbs.Access;
 import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CmHandler;
 import org.jdapl.verbs.CmParameters;
 import org.jdapl.verbs.CmRequest;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
@@ -65,6 +69,29 @@ class IwarpTest extends Bed {
     assertThat(Side.poll(b.recvCq, 1))
         .extracting(Side.Completion::status)
         .containsExactly(WcStatus.SUCCESS);
+  }
+
+  /** Its queue pair writes there as the peer's would. */
+  @Test
+  void required_D01_aReadFillsARegionThatIsToBeWrittenHereOnly() {
+    b.listen();
+    b.own(request("").accept(b.qp, Side.PARAMETERS, b.handler()));
+    a.await(() -> a.has(CmEventType.ESTABLISHED) && b.has(CmEventType.ESTABLISHED));
+    final ByteBuffer buffer = ByteBuffer.allocateDirect(8);
+    final MemoryRegion into = a.own(a.device.regMr(a.pd, buffer, Set.of(Access.LOCAL_WRITE)));
+    final SendRequest read = new SendRequest(1);
+    read.opcode = WrOpcode.RDMA_READ;
+    read.addSge(into.address(), 8, into.lkey());
+    read.remoteAddress = b.mr.address();
+    read.rkey = b.mr.rkey();
+    b.buffer.putLong(0, 0x1234_5678L);
+
+    assertThat(a.qp.postSend(read)).isZero();
+
+    assertThat(Side.poll(a.sendCq, 1))
+        .extracting(Side.Completion::status)
+        .containsExactly(WcStatus.SUCCESS);
+    assertThat(buffer.getLong(0)).isEqualTo(0x1234_5678L);
   }
 
   @Test

@@ -79,6 +79,23 @@ class LoadingTest {
   }
 
   @Test
+  void required_N02_saysThatTheFileIsAnotherLibrary() throws Exception {
+    assertSays(new Child().option("-D" + NativeLibrary.PATH + "=" + otherLibrary()), "ABI_MISMATCH")
+        .contains("do not fit", otherLibrary().toString());
+  }
+
+  /** One that this process has loaded: its C library's. */
+  private static Path otherLibrary() throws IOException {
+    try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+      return maps.map(line -> line.replaceFirst("^[^/]*", ""))
+          .filter(file -> file.matches(".*/libm[.-].*so.*"))
+          .map(Path::of)
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  @Test
   void required_N02_saysThatTheFileIsNotThere(@TempDir final Path directory) throws Exception {
     final Path absent = directory.resolve("absent.so");
 

@@ -28,7 +28,11 @@ public final class BindRequest {
   /** Where in the region, as the region's addresses count. */
   public long address;
 
-  /** Bytes; 0 ends the rights, whatever the region. */
+  /**
+   * Bytes; 0 ends the rights, whatever the region. If there are none, because it was never bound,
+   * or they were ended and perhaps its region closed since, that is done, cannot be done, or is
+   * refused with EINVAL, as the device has it; it never throws.
+   */
   public long length;
 
   /** What the peer may do; none but the REMOTE ones. */

@@ -82,8 +82,8 @@ public interface QueuePair extends AutoCloseable {
    * Posts a bind of a memory window to the send queue (ibv_bind_mw). Its completion is a {@link
    * WcOpcode#BIND_MW}; the window's key changes with the call. The requests behind it start when it
    * is done. A bind that cannot be done ends in {@link WcStatus#MW_BIND_ERR} and the error state:
-   * the window is of another domain, or of type 2 and bound, or to be closed and not; or the region
-   * lacks {@link Access#MW_BIND} or, for writes, {@link Access#LOCAL_WRITE}. One thread at a time.
+   * the window is of another domain, or of type 2 and bound; or the region lacks {@link
+   * Access#MW_BIND} or, for writes, {@link Access#LOCAL_WRITE}. One thread at a time.
    *
    * @param request copied before the method returns.
    * @return 0, or an errno of {@link VerbsException}: EOPNOTSUPP if there are no windows, else as

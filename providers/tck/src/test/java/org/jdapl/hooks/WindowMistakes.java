@@ -21,6 +21,7 @@ import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.QueuePair;
 import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.jdapl.verbs.WcOpcode;
 import org.jdapl.verbs.WrOpcode;
@@ -72,6 +73,33 @@ final class WindowMistakes {
         ofType2.add(result);
       }
       return result;
+    }
+  }
+
+  /** A device that needs the region of a window for its unbind. */
+  private static final class NeedsRegion extends Broken {
+
+    private final boolean firstBind;
+    private final Set<Object> bound = new HashSet<>();
+    private boolean closed;
+
+    NeedsRegion(final VerbsProvider behind, final boolean firstBind) {
+      super(behind);
+      this.firstBind = firstBind;
+    }
+
+    @Override
+    Object onVerb(final Call call) {
+      closed |= call.verb == Verb.DEREG_MR;
+      if (call.verb == Verb.BIND_MW) {
+        final BindRequest request = (BindRequest) call.arguments[0];
+        final boolean isNew =
+            request.length > 0 ? bound.add(request.window) : !bound.contains(request.window);
+        if (request.length == 0 && (firstBind ? isNew : !isNew && closed)) {
+          throw new VerbsException("bind_mw", "window", VerbsException.EINVAL, "it has no region");
+        }
+      }
+      return call.proceed();
     }
   }
 
@@ -158,6 +186,14 @@ final class WindowMistakes {
             "the end of a window is told, and it goes on",
             "required_D01_aMessageEndsAWindowOfType2",
             NotEnded::new),
+        mistake(
+            "an unbind before the first bind throws",
+            "required_D01_anUnbindOfAWindowThatWasNeverBoundDoesNotThrow",
+            behind -> new NeedsRegion(behind, true)),
+        mistake(
+            "an unbind throws whose region is closed",
+            "required_D01_anUnbindOfAWindowWhoseRegionIsClosedDoesNotThrow",
+            behind -> new NeedsRegion(behind, false)),
         mistake(
             "a window of type 2 is bound again",
             "required_D01_aWindowOfType2ThatIsBoundIsNotBoundAgain",

@@ -146,15 +146,15 @@ public final class NativeLibrary {
   }
 
   private static Problem check(final String library) {
-    final String mine = text("native/abi");
-    final String its = abi();
-    if (!its.equals(mine)) {
-      return new Problem(
-          Reason.ABI_MISMATCH,
-          "The Java classes are of build " + mine + ", and " + library + " is of build " + its,
-          "use the two of one build of provider-rdma-core");
-    }
     try {
+      final String mine = text("native/abi");
+      final String its = abi(); // a link error if it is quite another library
+      if (!its.equals(mine)) {
+        return new Problem(
+            Reason.ABI_MISMATCH,
+            "The Java classes are of build " + mine + ", and " + library + " is of build " + its,
+            "use the two of one build of provider-rdma-core");
+      }
       if (registerAll() < 0) {
         return mismatch(library, "a class is missing");
       }

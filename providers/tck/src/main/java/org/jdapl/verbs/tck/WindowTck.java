@@ -35,6 +35,8 @@ public abstract class WindowTck extends VerbsTck {
       "the window's own bounds, rights and state are not looked at, only those of its region.";
   private static final String KEY =
       "the key is taken from the window when it is used, not the one that the bind was given.";
+  private static final String UNBIND =
+      "the region that the window was bound to is needed for an unbind, and there is none.";
   private static final String BAD_BIND =
       "a bind that is carried out before it is checked; one that cannot be done ends in"
           + " MW_BIND_ERR, or its post is refused.";
@@ -141,13 +143,41 @@ public abstract class WindowTck extends VerbsTck {
             + " bound, or not, as its last bind left it.");
   }
 
-  private void unbind(final MemoryWindow window) {
+  private BindRequest unbindRequest(final MemoryWindow window) {
     final BindRequest request = request(window);
     request.region = null;
     request.address = 0;
     request.length = 0;
     request.access = Set.of();
-    bind(request);
+    return request;
+  }
+
+  private void unbind(final MemoryWindow window) {
+    bind(unbindRequest(window));
+  }
+
+  /** Of a window that is not bound: done, failed or refused, but not thrown. */
+  private void unbindsNothing(final MemoryWindow window) {
+    final BindRequest request = unbindRequest(window);
+    final int number = owner.sends.polled.size() + 1;
+    final int errno;
+    try {
+      errno = post(request);
+    } catch (final VerbsException e) {
+      check(false, "0, or errno EINVAL", e, UNBIND);
+      return;
+    }
+    if (errno != 0) {
+      same(VerbsException.EINVAL, errno, "the errno of an unbind that is refused", UNBIND);
+      return;
+    }
+    owner.sends.awaitPolled(number, "an unbind that makes no completion.");
+    final Completion done = owner.sends.polled.get(number - 1);
+    check(
+        (done.isSuccess() || done.status() == WcStatus.MW_BIND_ERR) && done.wrId() == request.wrId,
+        "wr_id " + request.wrId + ", SUCCESS or " + WcStatus.MW_BIND_ERR,
+        done,
+        UNBIND);
   }
 
   private void isNotBound(final BindRequest request) {
@@ -381,6 +411,21 @@ public abstract class WindowTck extends VerbsTck {
     writes(peer, rkey, START);
     unbind(window);
     isRefused(rkey, START, "a bind of length 0 that leaves the window as it was.");
+  }
+
+  @Test
+  void required_D01_anUnbindOfAWindowThatWasNeverBoundDoesNotThrow() {
+    connect();
+    unbindsNothing(window());
+  }
+
+  @Test
+  void required_D01_anUnbindOfAWindowWhoseRegionIsClosedDoesNotThrow() {
+    connect();
+    final MemoryWindow window = bound();
+    unbind(window);
+    owner.side.close(region, "the region that it was bound to");
+    unbindsNothing(window);
   }
 
   @Test
