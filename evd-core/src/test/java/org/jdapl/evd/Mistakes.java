@@ -870,8 +870,8 @@ final class Mistakes {
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
             "EvdClose.java",
-            "    evd.whenQuiet(() -> evd.control(this::finish));",
-            "    finish();"),
+            "      evd.whenQuiet(() -> evd.control(this::finish));",
+            "      finish();"),
         Mistake.of(
                 "T08",
                 "an id is destroyed inside the event that says that it failed",
@@ -1016,8 +1016,21 @@ final class Mistakes {
             "T10",
             "the close of an adapter waits for its device",
             "IaImpl.java",
-            "      reaper.schedule(bound, closed, this::endClose);\n",
+            "    reaper.schedule(bound, closed, this::endClose);",
             ""),
+        Mistake.of(
+                "T10",
+                "only the first close of an adapter sets its bound",
+                "IaImpl.java",
+                "    reaper.schedule(bound, closed, this::endClose);",
+                "    if (first) {\n      reaper.schedule(bound, closed, this::endClose);\n    }")
+            .withThreads(),
+        Mistake.of(
+            "T10",
+            "only the first close of an EVD sets its bound",
+            "EvdClose.java",
+            "    ia.reaper().schedule(bound, closed, this::giveUp);",
+            "    if (first) {\n      ia.reaper().schedule(bound, closed, this::giveUp);\n    }"),
         Mistake.of(
             "T10",
             "what is accounted for is not reported before the queue pair is destroyed",
