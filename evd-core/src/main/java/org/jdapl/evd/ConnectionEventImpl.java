@@ -70,6 +70,11 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   }
 
   @Override
+  EventBase drop() {
+    return incarnation.gate().drop(this);
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onConnection(this);
   }

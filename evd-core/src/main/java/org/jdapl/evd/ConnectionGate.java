@@ -172,6 +172,10 @@ final class ConnectionGate {
     }
   }
 
+  boolean isEstablished() {
+    return established;
+  }
+
   boolean hasEnded() {
     return ended;
   }
@@ -186,22 +190,33 @@ final class ConnectionGate {
     if (connection.isBusy() && !forced) {
       return false;
     }
-    if (!established) {
-      drop(connection.establishedEvent(), into);
-    }
-    if (!ended) {
-      drop(connection.endEvent(), into);
-    }
+    drop(connection.establishedEvent(), into);
+    drop(connection.endEvent(), into);
     established = true;
     ended = true;
     holdEnd(null);
+    evd.merger().forgetGone();
     return true;
   }
 
-  private void drop(final ConnectionEventImpl event, final List<Event> into) {
+  private void drop(final ConnectionEventImpl waiting, final List<Event> into) {
+    final ConnectionEventImpl event = waiting == null ? null : drop(waiting);
     if (event != null) {
       event.handOut(evd, incarnation.endpoint(), -1);
       into.add(event);
     }
+  }
+
+  /** What a report has for an event that waits; null if it is not to be handed out any more. */
+  ConnectionEventImpl drop(final ConnectionEventImpl event) {
+    if (isPast(event)) {
+      return null;
+    }
+    if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
+      established = true;
+    } else {
+      ended = true;
+    }
+    return connection.revised(event);
   }
 }

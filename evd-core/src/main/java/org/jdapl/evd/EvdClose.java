@@ -78,8 +78,8 @@ final class EvdClose {
     final boolean allPosted = lane.close();
     Object polled;
     while ((polled = lane.poll()) != null) {
-      final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
-      if (!(event instanceof AsyncEventImpl async) || async.take()) {
+      final EventBase event = polled instanceof LaneEvent e ? e.drop() : softwareEvent(polled);
+      if (event != null) {
         event.handOut(evd, event.from(), -1);
         if (dropped.isEmpty()) {
           dropped = new ArrayList<>();

@@ -40,6 +40,18 @@ final class Mistakes {
                 + "          || merger.isTired()) {\n"
                 + "        merger.next(handout);"),
         Mistake.of(
+            "E01",
+            "a connection event is in the reports of its endpoint and of its EVD",
+            "ConnectionGate.java",
+            "    if (isPast(event)) {\n      return null;\n    }\n",
+            ""),
+        Mistake.of(
+            "E05",
+            "an event of an endpoint that is closed stays in its lane",
+            "ConnectionGate.java",
+            "    evd.merger().forgetGone();\n",
+            ""),
+        Mistake.of(
             "E02",
             "the newest completion is handed out first",
             "Stash.java",
@@ -1134,6 +1146,18 @@ final class Mistakes {
             "    schedule(bounds().accept(), () ->"
                 + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
             ""),
+        Mistake.of(
+            "C02",
+            "a connection that came about ends as one that did not",
+            "Connection.java",
+            "          default -> gate.isEstablished();",
+            "          default -> false;"),
+        Mistake.of(
+            "C02",
+            "a connection that came about is reported as one that did not",
+            "ConnectionGate.java",
+            "    return connection.revised(event);\n",
+            "    return event;\n"),
         Mistake.of(
             "C02",
             "a reject of the consumer is taken for the library's",

@@ -156,6 +156,10 @@ final class EndpointBook {
 
   private boolean closing;
   private boolean closed;
+
+  /** Its close said what became of everything. */
+  private boolean isReported;
+
   private long deadline;
 
   EndpointBook(
@@ -450,6 +454,14 @@ final class EndpointBook {
     connected(event.kind());
   }
 
+  /** An event of its connection is in the report of its EVD. */
+  void onReported(final ConnectionEvent event) {
+    if (isReported) {
+      run.fail("E01", event.kind() + " of " + endpoint + " was reported after its own close");
+    }
+    connected(event.kind());
+  }
+
   private void connected(final ConnectionEvent.Kind kind) {
     final boolean isMistaken = kind == ConnectionEvent.Kind.ESTABLISHED && pair.isMistaken();
     if (!asked && !isMistaken) {
@@ -459,6 +471,11 @@ final class EndpointBook {
       run.fail("M04", kind + " of " + endpoint + " after " + end);
     } else if (kind.isTerminal()) {
       end = kind;
+      if (established
+          && kind != ConnectionEvent.Kind.DISCONNECTED
+          && kind != ConnectionEvent.Kind.BROKEN) {
+        run.fail("C02", kind + " of " + endpoint + " after ESTABLISHED");
+      }
     } else if (established) {
       run.fail("M04", kind + " of " + endpoint + " twice");
     } else {
@@ -486,6 +503,7 @@ final class EndpointBook {
       }
       return;
     }
+    isReported = true;
     for (final DrainReport.Request request : report.requests()) {
       final String what = request + " of " + endpoint;
       final Work work = request.queue() == Queue.RECEIVE ? receives : requests;

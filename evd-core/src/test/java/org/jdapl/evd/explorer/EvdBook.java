@@ -336,6 +336,8 @@ final class EvdBook {
         run.onRequest(dropped.request(), adapter);
       } else if (event instanceof AsyncEvent dropped) {
         run.onAsync(dropped, adapter);
+      } else if (event instanceof ConnectionEvent dropped) {
+        book(dropped.endpoint()).onReported(dropped);
       }
     }
     if (!software.isEmpty()) {

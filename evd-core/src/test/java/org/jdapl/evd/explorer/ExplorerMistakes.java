@@ -107,6 +107,18 @@ final class ExplorerMistakes {
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (event == null) {\n"),
         Mistake.of(
+            "E01",
+            "a connection event is reported by its endpoint and by its EVD",
+            "ConnectionGate.java",
+            "    if (isPast(event)) {\n      return null;\n    }\n",
+            ""),
+        Mistake.of(
+            "C02",
+            "a connection that came about ends as one that did not",
+            "Connection.java",
+            "          default -> gate.isEstablished();",
+            "          default -> false;"),
+        Mistake.of(
             "W04",
             "a waiter is not woken",
             "EvdState.java",
