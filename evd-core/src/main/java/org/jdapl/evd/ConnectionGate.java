@@ -190,8 +190,12 @@ final class ConnectionGate {
     if (connection.isBusy() && !forced) {
       return false;
     }
-    drop(connection.establishedEvent(), into);
-    drop(connection.endEvent(), into);
+    if (!established) {
+      drop(connection.establishedEvent(), into);
+    }
+    if (!ended) {
+      drop(connection.endEvent(), into);
+    }
     established = true;
     ended = true;
     holdEnd(null);
@@ -200,23 +204,10 @@ final class ConnectionGate {
   }
 
   private void drop(final ConnectionEventImpl waiting, final List<Event> into) {
-    final ConnectionEventImpl event = waiting == null ? null : drop(waiting);
-    if (event != null) {
+    if (waiting != null) {
+      final ConnectionEventImpl event = connection.revised(waiting);
       event.handOut(evd, incarnation.endpoint(), -1);
       into.add(event);
     }
-  }
-
-  /** What a report has for an event that waits; null if it is not to be handed out any more. */
-  ConnectionEventImpl drop(final ConnectionEventImpl event) {
-    if (isPast(event)) {
-      return null;
-    }
-    if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
-      established = true;
-    } else {
-      ended = true;
-    }
-    return connection.revised(event);
   }
 }

@@ -17,7 +17,7 @@ abstract class LaneEvent extends EventBase {
   /**
    * Takes it out of the lane for a report. Of the turn.
    *
-   * @return what to report for it; null if it was handed out or reported before.
+   * @return what to report for it; null if another report has it.
    */
   abstract EventBase drop();
 

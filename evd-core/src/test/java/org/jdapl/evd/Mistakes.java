@@ -42,9 +42,9 @@ final class Mistakes {
         Mistake.of(
             "E01",
             "a connection event is in the reports of its endpoint and of its EVD",
-            "ConnectionGate.java",
-            "    if (isPast(event)) {\n      return null;\n    }\n",
-            ""),
+            "ConnectionEventImpl.java",
+            "    return null; //",
+            "    return this; //"),
         Mistake.of(
             "E05",
             "an event of an endpoint that is closed stays in its lane",
@@ -1156,8 +1156,8 @@ final class Mistakes {
             "C02",
             "a connection that came about is reported as one that did not",
             "ConnectionGate.java",
-            "    return connection.revised(event);\n",
-            "    return event;\n"),
+            "event = connection.revised(waiting);",
+            "event = waiting;"),
         Mistake.of(
             "C02",
             "a reject of the consumer is taken for the library's",

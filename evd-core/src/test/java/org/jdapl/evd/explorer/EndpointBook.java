@@ -156,10 +156,6 @@ final class EndpointBook {
 
   private boolean closing;
   private boolean closed;
-
-  /** Its close said what became of everything. */
-  private boolean isReported;
-
   private long deadline;
 
   EndpointBook(
@@ -454,14 +450,6 @@ final class EndpointBook {
     connected(event.kind());
   }
 
-  /** An event of its connection is in the report of its EVD. */
-  void onReported(final ConnectionEvent event) {
-    if (isReported) {
-      run.fail("E01", event.kind() + " of " + endpoint + " was reported after its own close");
-    }
-    connected(event.kind());
-  }
-
   private void connected(final ConnectionEvent.Kind kind) {
     final boolean isMistaken = kind == ConnectionEvent.Kind.ESTABLISHED && pair.isMistaken();
     if (!asked && !isMistaken) {
@@ -503,7 +491,6 @@ final class EndpointBook {
       }
       return;
     }
-    isReported = true;
     for (final DrainReport.Request request : report.requests()) {
       final String what = request + " of " + endpoint;
       final Work work = request.queue() == Queue.RECEIVE ? receives : requests;

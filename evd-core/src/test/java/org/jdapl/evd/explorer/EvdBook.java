@@ -337,7 +337,7 @@ final class EvdBook {
       } else if (event instanceof AsyncEvent dropped) {
         run.onAsync(dropped, adapter);
       } else if (event instanceof ConnectionEvent dropped) {
-        book(dropped.endpoint()).onReported(dropped);
+        run.fail("E01", evd + ": reports " + dropped.kind() + " of " + dropped.endpoint());
       }
     }
     if (!software.isEmpty()) {

@@ -109,9 +109,9 @@ final class ExplorerMistakes {
         Mistake.of(
             "E01",
             "a connection event is reported by its endpoint and by its EVD",
-            "ConnectionGate.java",
-            "    if (isPast(event)) {\n      return null;\n    }\n",
-            ""),
+            "ConnectionEventImpl.java",
+            "    return null; //",
+            "    return this; //"),
         Mistake.of(
             "C02",
             "a connection that came about ends as one that did not",
