@@ -290,7 +290,8 @@ public interface Evd extends DatObject {
    * the dropped events still wants an answer, and keeps its adapter open until it has one.
    *
    * @param bound how long a running upcall may still take; then the close completes without it and
-   *     the upcall is reported as stuck.
+   *     the upcall is reported as stuck. When it is closed twice, also with its adapter, the bound
+   *     that is over first counts.
    * @return completes when no upcall is running and none will start, with the events that were
    *     dropped.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative;

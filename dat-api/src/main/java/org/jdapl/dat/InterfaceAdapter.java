@@ -244,7 +244,8 @@ public interface InterfaceAdapter extends DatObject {
    * where it was created if that is known; not if leak detection is off, see {@link
    * Dat#openObjects}.
    *
-   * @param bound how long it may take at most; what is stuck then is left and reported.
+   * @param bound how long it may take at most; what is stuck then is left and reported. When it is
+   *     closed twice, the bound that is over first counts.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative; ABORT
    *     if interrupted while waiting, the closing goes on.
    */

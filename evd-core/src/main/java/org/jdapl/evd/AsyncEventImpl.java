@@ -43,25 +43,18 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   }
 
   /**
-   * It counts no more, for it leaves its lane.
+   * It leaves its lane to be handed out, and counts no more: from before that until its handler
+   * returned, a close of its endpoint waits.
    *
    * @return false if it was withdrawn.
-   */
-  boolean take() {
-    return slot.take(this);
-  }
-
-  /**
-   * As {@link #take}, to be handed out: from before it leaves until its handler returned, a close
-   * of its endpoint waits.
    */
   boolean takeForUpcall() {
     final EndpointDrain drain = drain();
     if (drain == null) {
-      return take();
+      return slot.take(this);
     }
     drain.upcallStarts();
-    inUpcall = take();
+    inUpcall = slot.take(this);
     if (!inUpcall) {
       drain.upcallReturns();
     }
@@ -110,6 +103,11 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
   @Override
   boolean isGone() {
     return !slot.hasWaiting(this);
+  }
+
+  @Override
+  EventBase drop() {
+    return slot.take(this) ? this : null;
   }
 
   @Override

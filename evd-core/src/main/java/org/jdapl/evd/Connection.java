@@ -536,11 +536,19 @@ final class Connection implements CmHandler {
   }
 
   /**
-   * The event to hand out for one that waited. A peer that disconnects because a request broke the
-   * connection may be heard of before the request's completion is seen: it is BROKEN all the same.
+   * The event to hand out for one that waited; of the connect EVD's turn. A peer that disconnects
+   * because a request broke the connection may be heard of before the request's completion is seen:
+   * it is BROKEN all the same. So is a connect or accept that failed before a completion was seen
+   * that made ESTABLISHED be handed out.
    */
   ConnectionEventImpl revised(final ConnectionEventImpl event) {
-    return broken && event.what() == ConnectionEvent.Kind.DISCONNECTED && event != ownEnd
+    final boolean isBroken =
+        switch (event.what()) {
+          case ESTABLISHED, BROKEN -> false;
+          case DISCONNECTED -> broken && event != ownEnd;
+          default -> gate.isEstablished();
+        };
+    return isBroken
         ? new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.BROKEN, PrivateData.NONE)
         : event;
   }

@@ -70,6 +70,11 @@ final class ConnectionEventImpl extends LaneEvent implements ConnectionEvent {
   }
 
   @Override
+  EventBase drop() {
+    return null; // the close of its endpoint reports it, or did
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onConnection(this);
   }

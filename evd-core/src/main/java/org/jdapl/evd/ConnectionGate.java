@@ -172,6 +172,10 @@ final class ConnectionGate {
     }
   }
 
+  boolean isEstablished() {
+    return established;
+  }
+
   boolean hasEnded() {
     return ended;
   }
@@ -195,11 +199,13 @@ final class ConnectionGate {
     established = true;
     ended = true;
     holdEnd(null);
+    evd.merger().forgetGone();
     return true;
   }
 
-  private void drop(final ConnectionEventImpl event, final List<Event> into) {
-    if (event != null) {
+  private void drop(final ConnectionEventImpl waiting, final List<Event> into) {
+    if (waiting != null) {
+      final ConnectionEventImpl event = connection.revised(waiting);
       event.handOut(evd, incarnation.endpoint(), -1);
       into.add(event);
     }

@@ -43,20 +43,20 @@ final class EvdClose {
   }
 
   /**
-   * Begins, unless it began already.
+   * Begins, unless it began already; the shortest bound it was given counts.
    *
    * @param abrupt with its adapter, also if it is the async EVD, or an endpoint that is stuck uses
    *     it.
    */
   CompletableFuture<DrainReport> start(final Duration bound, final boolean abrupt) {
-    if (!room.close(abrupt)) {
-      return closed;
-    }
-    evd.endUse();
+    final boolean first = room.close(abrupt);
+    evd.endUse(); // each call: the first may not have come to it when this one's bound is over
     lane.close();
     ia.asyncErrors().leave(evd);
     ia.reaper().schedule(bound, closed, this::giveUp);
-    evd.whenQuiet(() -> evd.control(this::finish));
+    if (first) {
+      evd.whenQuiet(() -> evd.control(this::finish));
+    }
     return closed;
   }
 
@@ -78,8 +78,8 @@ final class EvdClose {
     final boolean allPosted = lane.close();
     Object polled;
     while ((polled = lane.poll()) != null) {
-      final EventBase event = polled instanceof LaneEvent e ? e : softwareEvent(polled);
-      if (!(event instanceof AsyncEventImpl async) || async.take()) {
+      final EventBase event = polled instanceof LaneEvent e ? e.drop() : softwareEvent(polled);
+      if (event != null) {
         event.handOut(evd, event.from(), -1);
         if (dropped.isEmpty()) {
           dropped = new ArrayList<>();

@@ -560,8 +560,8 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   }
 
   private void close(final Duration bound, final boolean first) {
+    reaper.schedule(bound, closed, this::endClose); // the shortest bound counts
     if (first) {
-      reaper.schedule(bound, closed, this::endClose);
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);

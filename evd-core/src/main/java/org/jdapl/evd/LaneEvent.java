@@ -14,6 +14,13 @@ abstract class LaneEvent extends EventBase {
   /** Whether it will not be handed out any more. Of the turn. */
   abstract boolean isGone();
 
+  /**
+   * Takes it out of the lane for a report. Of the turn.
+   *
+   * @return what to report for it; null if another report has it.
+   */
+  abstract EventBase drop();
+
   /** Calls the handler's method for this type. */
   abstract void deliver(EventHandler handler);
 }

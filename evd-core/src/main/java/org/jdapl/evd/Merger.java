@@ -216,6 +216,11 @@ final class Merger {
     return stash.events() + lane.count() + heldEnds;
   }
 
+  /** Forgets the events of the lane that will not be handed out any more. */
+  void forgetGone() {
+    lane.count();
+  }
+
   /** After {@link #count}: whether one of those events tells of itself. */
   boolean hasTelling() {
     return stash.tellingEvents() + lane.count() + heldEnds > 0;

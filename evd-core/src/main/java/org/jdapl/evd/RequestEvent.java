@@ -46,6 +46,11 @@ final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
   }
 
   @Override
+  EventBase drop() {
+    return this;
+  }
+
+  @Override
   void deliver(final EventHandler handler) {
     handler.onRequest(this);
   }

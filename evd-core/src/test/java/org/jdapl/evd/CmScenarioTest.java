@@ -306,6 +306,73 @@ class CmScenarioTest {
     assertThat(bed.kinds).containsExactly(passive ? Kind.ACCEPT_COMPLETION_ERROR : Kind.TIMED_OUT);
   }
 
+  static Stream<Arguments> lateFailures() {
+    return Stream.of("accept bound", "accept error", "accept loss", "connect bound")
+        .flatMap(
+            how ->
+                Stream.of("enabled", "dequeued", "reported")
+                    .filter(by -> !how.endsWith("loss") || by.equals("enabled"))
+                    .map(by -> Arguments.of(how, by)));
+  }
+
+  /** A connect or accept failed while the message waited that proves that it came about. */
+  @ParameterizedTest
+  @MethodSource("lateFailures")
+  void required_C02_aFailureBehindAMessageIsTheEndOfAConnectionThatCameAbout(
+      final String how, final String by) {
+    final List<Object> seen = new ArrayList<>();
+    receives(2);
+    pending(how.startsWith("accept"));
+    provider.receive(0);
+    if (by.equals("enabled")) {
+      bed.evd.upcall(telling(seen));
+    }
+    if (how.endsWith("error")) {
+      provider.tell(CmEventType.CONNECT_ERROR, 110);
+    } else if (how.endsWith("loss")) {
+      provider.lose();
+    } else {
+      bed.clock.advance(LONG);
+      ((IaImpl) bed.ia).reaper().round(); // before anybody looks at the message
+    }
+    if (by.equals("dequeued")) {
+      bed.settle();
+      bed.evd.drain(telling(seen), 9);
+    }
+    bed.pass(LONG);
+    if (by.equals("reported")) {
+      bed.evd.drain(telling(seen), 1);
+      final CompletableFuture<DrainReport> closed = close(bed.endpoint);
+      bed.settle();
+      closed.join().events().forEach(event -> seen.add(((ConnectionEvent) event).kind()));
+    }
+
+    assertThat(seen).startsWith(Kind.ESTABLISHED);
+    assertThat(seen)
+        .as("outcomes")
+        .filteredOn(Kind.class::isInstance)
+        .containsExactly(Kind.ESTABLISHED, Kind.BROKEN);
+  }
+
+  /** Events of endpoints that are closed stayed where nobody dequeued, with their endpoints. */
+  @Test
+  void required_E05_eventsOfClosedEndpointsTakeNoRoom() {
+    for (int i = 0; i < 20; i++) {
+      final Endpoint endpoint = bed.createEndpoint();
+      bed.connect(endpoint);
+      provider.tell(CmEventType.ESTABLISHED, 0);
+      final CompletableFuture<DrainReport> closed = close(endpoint);
+      bed.settle();
+      assertThat(closed.join().events())
+          .extracting(event -> ((ConnectionEvent) event).kind())
+          .containsExactly(Kind.ESTABLISHED, Kind.DISCONNECTED);
+    }
+
+    bed.evd.dequeue(bed.recording());
+    assertThat(bed.kinds).isEmpty();
+    assertThat(bed.evd.statistics().mostInLane()).isZero();
+  }
+
   /** A message came before ESTABLISHED, which brought an ended connection back when it came. */
   @Test
   void required_M04_aLateEstablishedDoesNotBringAConnectionBack() {

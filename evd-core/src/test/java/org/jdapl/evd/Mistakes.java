@@ -40,6 +40,18 @@ final class Mistakes {
                 + "          || merger.isTired()) {\n"
                 + "        merger.next(handout);"),
         Mistake.of(
+            "E01",
+            "a connection event is in the reports of its endpoint and of its EVD",
+            "ConnectionEventImpl.java",
+            "    return null; //",
+            "    return this; //"),
+        Mistake.of(
+            "E05",
+            "an event of an endpoint that is closed stays in its lane",
+            "ConnectionGate.java",
+            "    evd.merger().forgetGone();\n",
+            ""),
+        Mistake.of(
             "E02",
             "the newest completion is handed out first",
             "Stash.java",
@@ -919,8 +931,8 @@ final class Mistakes {
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
             "EvdClose.java",
-            "    evd.whenQuiet(() -> evd.control(this::finish));",
-            "    finish();"),
+            "      evd.whenQuiet(() -> evd.control(this::finish));",
+            "      finish();"),
         Mistake.of(
                 "T08",
                 "an id is destroyed inside the event that says that it failed",
@@ -1102,7 +1114,7 @@ final class Mistakes {
                 "T10",
                 "the close of an adapter waits for its device",
                 "IaImpl.java",
-                "      reaper.schedule(bound, closed, this::endClose);\n",
+                "    reaper.schedule(bound, closed, this::endClose);",
                 "")
             .foundBy("anAbruptCloseEndsAtItsBoundWhateverVerb"),
         Mistake.of(
@@ -1112,6 +1124,19 @@ final class Mistakes {
                 "    if (accounted) {\n      report();\n    } else {",
                 "    if (accounted) {\n      giveUp();\n    } else {")
             .foundBy("aCloseIsReportedAtItsBound"),
+        Mistake.of(
+                "T10",
+                "only the first close of an adapter sets its bound",
+                "IaImpl.java",
+                "    reaper.schedule(bound, closed, this::endClose);",
+                "    if (first) {\n      reaper.schedule(bound, closed, this::endClose);\n    }")
+            .withThreads(),
+        Mistake.of(
+            "T10",
+            "only the first close of an EVD sets its bound",
+            "EvdClose.java",
+            "    ia.reaper().schedule(bound, closed, this::giveUp);",
+            "    if (first) {\n      ia.reaper().schedule(bound, closed, this::giveUp);\n    }"),
         Mistake.of(
             "T10",
             "the adapter closes while objects live",
@@ -1210,6 +1235,18 @@ final class Mistakes {
             "    schedule(bounds().accept(), () ->"
                 + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
             ""),
+        Mistake.of(
+            "C02",
+            "a connection that came about ends as one that did not",
+            "Connection.java",
+            "          default -> gate.isEstablished();",
+            "          default -> false;"),
+        Mistake.of(
+            "C02",
+            "a connection that came about is reported as one that did not",
+            "ConnectionGate.java",
+            "event = connection.revised(waiting);",
+            "event = waiting;"),
         Mistake.of(
             "C02",
             "a reject of the consumer is taken for the library's",

@@ -13,6 +13,7 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.VerbsException;
@@ -174,6 +175,27 @@ class StuckHandlerTest {
         .containsSubsequence("destroy_qp", "dealloc_pd", "close_device")
         .hasSize(6);
     assertThat(bed.evd.statistics().faults()).as("of the provider").isZero();
+  }
+
+  /** Its dispatcher is stuck, and no completion queue of its own keeps the device open. */
+  @Test
+  void required_T10_anAbruptCloseEndsTheCloseOfAnEvdThatNobodyCanServe() {
+    connected();
+    final EvdImpl beside = (EvdImpl) bed.ia.createEvd(8, EventStream.SOFTWARE);
+    assertThat(beside.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> {
+              closes.add(beside.closeAsync(Duration.ofHours(1)).toCompletableFuture());
+              bed.ia.closeAbruptly(BOUND);
+            },
+            BOUND,
+            () -> assertThat(closes.get(0)).as("at the bound of the adapter").isDone()));
+    bed.settle();
+
+    assertThat(closes).hasSize(1);
+    assertThat(closes.get(0).join().complete()).isFalse();
   }
 
   @Test

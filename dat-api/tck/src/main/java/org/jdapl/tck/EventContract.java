@@ -26,6 +26,7 @@ import org.jdapl.dat.DtoStatus;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
@@ -123,6 +124,24 @@ public abstract class EventContract extends Contract {
         .extracting(event -> ((SoftwareEvent) event).payload())
         .containsExactly("dropped", "dropped too");
     assertThat(report.requests()).as(why("no posts here")).isEmpty();
+  }
+
+  @Test
+  void required_E01_aConnectionEventIsInOneReport() {
+    final Pair pair = Pair.open(this);
+    final Side side = pair.active;
+    pair.passive.enable();
+    pair.ask();
+    await(() -> side.endpoint.state() == EndpointState.CONNECTED, "the connection");
+
+    final DrainReport ofEndpoint = await(side.endpoint.closeAsync(BOUND), "the endpoint's close");
+    final DrainReport ofEvd = await(side.evd.closeAsync(BOUND), "the EVD's close");
+
+    assertThat(ofEndpoint.events())
+        .as(why("they were not dequeued"))
+        .extracting(event -> ((ConnectionEvent) event).kind())
+        .containsExactly(Kind.ESTABLISHED, Kind.DISCONNECTED);
+    assertThat(ofEvd.events()).as(why("they are reported")).isEmpty();
   }
 
   // E02: order

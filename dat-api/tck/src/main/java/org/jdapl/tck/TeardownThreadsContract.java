@@ -1,8 +1,11 @@
 package org.jdapl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,6 +17,8 @@ import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnType;
@@ -153,6 +158,57 @@ public abstract class TeardownThreadsContract extends Contract {
         "the abrupt close, though a handler is stuck");
     await(pair.active::ended, "the end at the peer");
     release.countDown();
+  }
+
+  @Test
+  void required_T10_anAbruptCloseEndsTheCloseOfAnEvdThatHasMoreTime() {
+    final InterfaceAdapter adapter = bench.open();
+    final CountDownLatch release = new CountDownLatch(1);
+    final Evd evd = stuckEvd(adapter, release);
+    final CompletionStage<DrainReport> close = evd.closeAsync(Duration.ofHours(1));
+
+    await(
+        inBackground(() -> adapter.closeAbruptly(Duration.ofSeconds(1))),
+        "the abrupt close, though a handler is stuck");
+    final DrainReport report = await(close, "the close of the EVD, which has an hour");
+    assertThat(report.complete()).as(why("what is behind the stuck upcall is not known")).isFalse();
+    release.countDown();
+  }
+
+  @Test
+  void required_T10_ofTwoClosesOfAnEvdTheShorterBoundCounts() {
+    final CountDownLatch release = new CountDownLatch(1);
+    final Evd evd = stuckEvd(bench.open(), release);
+
+    final CompletionStage<DrainReport> first = evd.closeAsync(Duration.ofHours(1));
+    await(evd.closeAsync(Duration.ofMillis(200)), "the second close");
+    await(first, "the first one, which is the same");
+    release.countDown();
+  }
+
+  @Test
+  void required_T10_ofTwoAbruptClosesTheShorterBoundCounts() {
+    final InterfaceAdapter adapter = bench.open();
+    final CountDownLatch release = new CountDownLatch(1);
+    stuckEvd(adapter, release);
+
+    final CompletableFuture<Void> first =
+        inBackground(() -> adapter.closeAbruptly(Duration.ofHours(1)));
+    await(() -> catchThrowable(adapter::createPz) != null, "the first close has begun");
+    await(inBackground(() -> adapter.closeAbruptly(Duration.ofMillis(200))), "the second close");
+    await(first, "the first one, which is the same");
+    release.countDown();
+  }
+
+  /** An EVD of software events whose handler is stuck until it is let go. */
+  private Evd stuckEvd(final InterfaceAdapter adapter, final CountDownLatch release) {
+    final Evd evd = adapter.createEvd(8, EventStream.SOFTWARE);
+    final Recorder seen = recorder(evd);
+    seen.at(1, () -> hold(release));
+    evd.upcall(seen);
+    post(evd, 1);
+    awaitCount(seen, 1, "the first upcall; it is held");
+    return evd;
   }
 
   /** Posts receives until the endpoint is sealed; returns how many were accepted. */

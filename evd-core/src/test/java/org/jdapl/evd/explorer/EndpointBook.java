@@ -459,6 +459,11 @@ final class EndpointBook {
       run.fail("M04", kind + " of " + endpoint + " after " + end);
     } else if (kind.isTerminal()) {
       end = kind;
+      if (established
+          && kind != ConnectionEvent.Kind.DISCONNECTED
+          && kind != ConnectionEvent.Kind.BROKEN) {
+        run.fail("C02", kind + " of " + endpoint + " after ESTABLISHED");
+      }
     } else if (established) {
       run.fail("M04", kind + " of " + endpoint + " twice");
     } else {

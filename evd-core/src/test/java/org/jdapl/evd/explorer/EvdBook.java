@@ -336,6 +336,8 @@ final class EvdBook {
         run.onRequest(dropped.request(), adapter);
       } else if (event instanceof AsyncEvent dropped) {
         run.onAsync(dropped, adapter);
+      } else if (event instanceof ConnectionEvent dropped) {
+        run.fail("E01", evd + ": reports " + dropped.kind() + " of " + dropped.endpoint());
       }
     }
     if (!software.isEmpty()) {

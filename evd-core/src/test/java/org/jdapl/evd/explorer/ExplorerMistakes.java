@@ -110,6 +110,18 @@ final class ExplorerMistakes {
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (event == null) {\n"),
         Mistake.of(
+            "E01",
+            "a connection event is reported by its endpoint and by its EVD",
+            "ConnectionEventImpl.java",
+            "    return null; //",
+            "    return this; //"),
+        Mistake.of(
+            "C02",
+            "a connection that came about ends as one that did not",
+            "Connection.java",
+            "          default -> gate.isEstablished();",
+            "          default -> false;"),
+        Mistake.of(
             "W04",
             "a waiter is not woken",
             "EvdState.java",
