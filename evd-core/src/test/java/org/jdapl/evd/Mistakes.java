@@ -40,11 +40,12 @@ final class Mistakes {
                 + "          || merger.isTired()) {\n"
                 + "        merger.next(handout);"),
         Mistake.of(
-            "E01",
-            "a connection event is in the reports of its endpoint and of its EVD",
-            "ConnectionEventImpl.java",
-            "    return null; //",
-            "    return this; //"),
+                "E01",
+                "a connection event is in the reports of its endpoint and of its EVD",
+                "ConnectionEventImpl.java",
+                "    return null; //",
+                "    return this; //")
+            .with("ConnectionGate.java", "    evd.merger().forgetGone();\n", ""),
         Mistake.of(
             "E05",
             "an event of an endpoint that is closed stays in its lane",
@@ -1122,7 +1123,7 @@ final class Mistakes {
                 "what is accounted for is not reported before the queue pair is destroyed",
                 "EndpointDrain.java",
                 "    if (accounted) {\n      report();\n    } else {",
-                "    if (accounted) {\n      giveUp();\n    } else {")
+                "    if (!accounted) {")
             .foundBy("aCloseIsReportedAtItsBound"),
         Mistake.of(
                 "T10",
@@ -1374,7 +1375,8 @@ final class Mistakes {
                 + "            1,\n"
                 + "            () -> {\n"
                 + "              if (fabric.remote.setRemote(\n"
-                + "                  this, key, at, ATOMIC_BYTES, Access.REMOTE_ATOMIC)) {\n"
+                + "                  fabric.memory.remote(key),\n"
+                + "                  pd, at, ATOMIC_BYTES, Access.REMOTE_ATOMIC)) {\n"
                 + "                fabric.remote.putLong(sum);\n"
                 + "              }\n"
                 + "            });\n"
@@ -1844,11 +1846,12 @@ final class Mistakes {
             "      if (!last.receives().isIdle()) {",
             "      if (parameters == null) {"),
         Mistake.of(
-            "C01",
-            "a connection that stood is rejected afterwards",
-            "Connection.java",
-            "          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED\n",
-            "          kind == null\n"),
+                "C01",
+                "a connection that stood is rejected afterwards",
+                "Connection.java",
+                "          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED\n",
+                "          kind == null\n")
+            .with("Connection.java", "default -> gate.isEstablished();", "default -> false;"),
         Mistake.of(
             "T01",
             "the close of a reserved endpoint leaves its service point",

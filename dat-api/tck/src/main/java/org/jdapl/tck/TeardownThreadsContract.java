@@ -195,9 +195,12 @@ public abstract class TeardownThreadsContract extends Contract {
     final CompletableFuture<Void> first =
         inBackground(() -> adapter.closeAbruptly(Duration.ofHours(1)));
     await(() -> catchThrowable(adapter::createPz) != null, "the first close has begun");
-    await(inBackground(() -> adapter.closeAbruptly(Duration.ofMillis(200))), "the second close");
-    await(first, "the first one, which is the same");
-    release.countDown();
+    try {
+      await(inBackground(() -> adapter.closeAbruptly(Duration.ofMillis(200))), "the second close");
+      await(first, "the first one, which is the same");
+    } finally {
+      release.countDown(); // or what cleans up waits for the first one
+    }
   }
 
   /** An EVD of software events whose handler is stuck until it is let go. */
