@@ -84,14 +84,14 @@ final class ConsumerTurn implements BooleanSupplier {
   }
 
   private boolean take(final Handout to, final String call) {
-    if (Dispatcher.isInUpcallOf(evd)) {
+    final boolean isInside = Dispatcher.isInUpcallOf(evd);
+    if (isInside) {
       evd.checkOpen(call);
+      if (Dispatcher.isInTurnOf(evd)) {
+        return next(to, true);
+      }
     }
-    if (Dispatcher.isInTurnOf(evd)) {
-      return next(to, true);
-    }
-    final long before =
-        evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE);
+    final long before = evd.takeTurn(isInside ? EvdState.TAKE_INSIDE : EvdState.TAKE);
     checkTaken(before, call);
     try {
       return next(to, !EvdState.tellsNobody(before));

@@ -48,7 +48,7 @@ final class Account {
   final Stream software = new Stream();
   final Stream dto = new Stream();
 
-  /** Posted: what the peers' actions and the own ones must lead to. */
+  /** Posted: what the ends saw. */
   final Stream connection = new Stream();
 
   final Stream request = new Stream();
@@ -59,14 +59,30 @@ final class Account {
   final LongAdder closedEvds = new LongAdder();
   final LongAdder thrown = new LongAdder();
 
+  final LongAdder silences = new LongAdder();
+
   /** Of EVDs that are closed. */
   final LongAdder wakes = new LongAdder();
 
   final LongAdder sleeps = new LongAdder();
 
+  private final boolean isWhole;
   private final ConcurrentLinkedQueue<String> breaches = new ConcurrentLinkedQueue<>();
   private final AtomicLong breachCount = new AtomicLong();
   private final CountDownLatch breached = new CountDownLatch(1);
+
+  /**
+   * An account.
+   *
+   * @param isWhole whether it is of both sides.
+   */
+  Account(final boolean isWhole) {
+    this.isWhole = isWhole;
+  }
+
+  boolean isWhole() {
+    return isWhole;
+  }
 
   /** A promise was broken. */
   void breach(final String what) {
@@ -74,6 +90,17 @@ final class Account {
       breaches.add(what);
     }
     breached.countDown();
+  }
+
+  /**
+   * A peer did not answer, or not in time: a breach, unless it is another process, which may be
+   * gone.
+   */
+  void silence(final String what) {
+    if (isWhole) {
+      breach(what);
+    }
+    silences.increment();
   }
 
   /** A call was refused. Misuse at the wrong moment is answered so; anything else is a breach. */

@@ -1,49 +1,45 @@
 package org.jdapl.examples.stress;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.jdapl.dat.AsyncEvent;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DispatcherStatistics;
-import org.jdapl.dat.EventHandler;
-import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
-import org.jdapl.dat.PublicServicePoint;
 import org.jdapl.evd.Jdapl;
 
-/** All that takes part, and the threads that stir it. */
+/** All that takes part in this process, one side or both, and the threads that stir it. */
 final class Arena {
 
-  private static final long SERVICE = 5000;
   private static final Duration STALL = Duration.ofSeconds(20);
 
   private final Jdapl jdapl;
   private final int dispatchers;
   private final Account account;
   private final int posters;
-  private final InterfaceAdapter west;
-  private final InterfaceAdapter east;
-  private final Links links;
+  private final int connections;
+  private final List<Side> sides = new ArrayList<>();
 
   /** The last one closes all the time, and is replaced. */
-  private final AtomicReferenceArray<Station> stations;
+  private AtomicReferenceArray<Station> stations;
 
-  private final List<PublicServicePoint> servicePoints = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
-  private final ExecutorService executor = Executors.newSingleThreadExecutor(Arena::daemon);
+  private final ScheduledExecutorService executor =
+      Executors.newSingleThreadScheduledExecutor(Arena::daemon);
   private final SplittableRandom seeds;
+  private final Standstill events = new Standstill();
   private volatile boolean stopping;
-  private long eventsSeen;
-  private long eventsSeenAt = System.nanoTime();
 
   Arena(
       final Jdapl jdapl,
@@ -56,51 +52,30 @@ final class Arena {
     this.dispatchers = dispatchers;
     this.account = account;
     this.posters = posters;
+    this.connections = connections;
     seeds = new SplittableRandom(seed);
-    west = open();
-    east = open();
-    links = new Links(account, connections);
-    stations =
-        new AtomicReferenceArray<>(
-            new Station[] {
-              newStation(west, Station.Habit.PLAIN),
-              newStation(west, Station.Habit.SLOW),
-              newStation(east, Station.Habit.PLAIN),
-              newStation(east, Station.Habit.THROWING),
-              newStation(west, Station.Habit.CLOSING)
-            });
-    servicePoints.add(east.createPsp(SERVICE, stations.get(2).evd()));
-    servicePoints.add(east.createPsp(SERVICE + 1, stations.get(3).evd()));
-    for (int i = 0; i < connections; i++) {
-      final int door = i / 2 % 2;
-      links.put(
-          new Link(
-              i,
-              account,
-              links,
-              executor,
-              seeds.split(),
-              stations.get(i % 2),
-              stations.get(2 + door),
-              SERVICE + door));
-    }
   }
 
-  private InterfaceAdapter open() {
-    final InterfaceAdapter ia = jdapl.open();
-    ia.asyncEvd()
-        .upcall(
-            new EventHandler() {
-              @Override
-              public void onAsync(final AsyncEvent event) {
-                account.breach("async error: " + event);
-              }
-            });
-    return ia;
+  /** Opens the side that listens; returns the port. */
+  long serve(final long port) {
+    return add(Station.Habit.THROWING).serve(port, seeds).connQual();
   }
 
-  private Station newStation(final InterfaceAdapter ia, final Station.Habit habit) {
-    return new Station(ia, habit, account, links, posters);
+  /** Opens the side that connects, to a server of which the address of the first side tells. */
+  void connect(final UnaryOperator<InetAddress> server, final long service) {
+    final Side side = add(Station.Habit.SLOW);
+    side.connect(server.apply(address()), service, seeds);
+  }
+
+  /** The address of the first side. */
+  InetAddress address() {
+    return sides.get(0).ia().address();
+  }
+
+  private Side add(final Station.Habit habit) {
+    final Side side = new Side(jdapl, account, executor, connections, posters, habit);
+    sides.add(side);
+    return side;
   }
 
   private static Thread daemon(final Runnable task) {
@@ -110,7 +85,11 @@ final class Arena {
   }
 
   void start() {
-    links.all().forEach(link -> executor.execute(link::start));
+    stations =
+        new AtomicReferenceArray<>(
+            Stream.concat(sides.stream().flatMap(side -> side.stations().stream()), closing())
+                .toArray(Station[]::new));
+    sides.forEach(Side::start);
     for (int i = 0; i < posters; i++) {
       final int poster = i;
       begin("poster-" + i, random -> post(poster, random));
@@ -119,6 +98,10 @@ final class Arena {
     begin("dequeues", this::dequeue);
     begin("disturbances", this::disturb);
     begin("closes", this::replaceTheClosing);
+  }
+
+  private Stream<Station> closing() {
+    return Stream.of(new Station(sides.get(0), Station.Habit.CLOSING, posters));
   }
 
   /** What a thread does until it is told to stop. */
@@ -206,7 +189,8 @@ final class Arena {
   }
 
   private void disturb(final SplittableRandom random) {
-    links.all().get(random.nextInt(links.count())).disturb(random.nextInt(6));
+    final List<End> ends = sides.get(random.nextInt(sides.size())).ends();
+    ends.get(random.nextInt(ends.size())).disturb();
     pause(random, 3000);
   }
 
@@ -214,8 +198,8 @@ final class Arena {
     pause(random, 50_000);
     final int last = stations.length() - 1;
     final Station old = stations.get(last);
-    stations.set(last, newStation(west, Station.Habit.CLOSING));
-    old.close(Link.BOUND);
+    stations.set(last, closing().findFirst().orElseThrow());
+    old.close(End.BOUND);
   }
 
   // Looking on.
@@ -234,14 +218,20 @@ final class Arena {
 
   /** Somebody posts all the time: when nothing comes for long, a wake-up was lost. */
   void checkProgress(final long now) {
-    final long events = account.delivered();
-    if (events != eventsSeen) {
-      eventsSeen = events;
-      eventsSeenAt = now;
-    } else if (now - eventsSeenAt > STALL.toNanos()) {
+    if (events.nanos(account.delivered(), now) > STALL.toNanos()) {
       account.breach("no event for " + STALL.toSeconds() + " s:\n" + this);
     }
-    links.all().forEach(link -> link.checkEnds(now));
+    sides.forEach(side -> side.ends().forEach(end -> end.check(now)));
+  }
+
+  /** Whether a peer ever said something. */
+  boolean hasHeard() {
+    return sides.stream().allMatch(Side::hasHeard);
+  }
+
+  /** Whether no peer said anything for so long. */
+  boolean isSilent(final Duration bound, final long now) {
+    return sides.stream().anyMatch(side -> side.isSilent(bound, now));
   }
 
   /** Stops the threads, lets all that was posted come, and closes. */
@@ -254,22 +244,19 @@ final class Arena {
       stations.get(i).single(Invoke.ON_ANY);
     }
     await("all software events", () -> account.software.missing() == 0);
-    links.all().forEach(Link::stop);
-    await("the links to close", () -> links.all().stream().allMatch(Link::isStopped));
-    for (final DispatcherStatistics dispatcher : west.statistics().dispatchers()) {
+    sides.forEach(Side::stop);
+    await("the connections to close", () -> sides.stream().allMatch(Side::isStopped));
+    for (final DispatcherStatistics dispatcher : sides.get(0).ia().statistics().dispatchers()) {
       account.sleeps.add(dispatcher.sleeps());
     }
     if (account.isBreached()) {
-      west.closeAbruptly(STALL);
-      east.closeAbruptly(STALL);
+      sides.forEach(side -> side.ia().closeAbruptly(STALL));
     } else {
-      links.all().forEach(Link::free);
-      servicePoints.forEach(PublicServicePoint::close);
+      sides.forEach(Side::free);
       for (int i = 0; i < stations.length(); i++) {
-        stations.get(i).close(Link.BOUND);
+        stations.get(i).close(End.BOUND);
       }
-      west.close();
-      east.close();
+      sides.forEach(side -> side.ia().close());
     }
     executor.shutdown();
   }
@@ -280,9 +267,9 @@ final class Arena {
     }
   }
 
-  /** Waits for something, within a bound. */
+  /** Waits for something, within twice the bound of each. */
   static boolean reached(final BooleanSupplier condition) {
-    final long deadline = System.nanoTime() + Link.BOUND.toNanos();
+    final long deadline = System.nanoTime() + 2 * End.BOUND.toNanos();
     boolean is = condition.getAsBoolean();
     while (!is && System.nanoTime() - deadline < 0) {
       LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
@@ -297,7 +284,7 @@ final class Arena {
     for (int i = 0; i < stations.length(); i++) {
       all.append(stations.get(i).evd()).append('\n');
     }
-    links.all().forEach(link -> all.append(link).append('\n'));
-    return all.append(west.statistics()).append('\n').append(east.statistics()).toString();
+    sides.forEach(side -> all.append(side).append('\n'));
+    return all.toString();
   }
 }

@@ -53,24 +53,24 @@ final class Ledger {
    * A ledger.
    *
    * @param posters the first flows are those of the posters of software events.
-   * @param links then comes for each link a flow of receives and a flow of requests.
+   * @param ends then comes for each end a flow of receives and a flow of requests.
    */
-  Ledger(final String name, final Account account, final int posters, final int links) {
+  Ledger(final String name, final Account account, final int posters, final int ends) {
     this.name = name;
     this.account = account;
     this.posters = posters;
-    rounds = new int[posters + 2 * links];
+    rounds = new int[posters + 2 * ends];
     next = new long[rounds.length];
-    establishedRounds = new int[links];
-    endedRounds = new int[links];
+    establishedRounds = new int[ends];
+    endedRounds = new int[ends];
   }
 
-  int receivesOf(final int link) {
-    return posters + 2 * link;
+  int receivesOf(final int end) {
+    return posters + 2 * end;
   }
 
-  int requestsOf(final int link) {
-    return posters + 2 * link + 1;
+  int requestsOf(final int end) {
+    return posters + 2 * end + 1;
   }
 
   /**
@@ -139,22 +139,22 @@ final class Ledger {
       rounds[flow] = round;
       next[flow] = 0;
     }
-    final int link = (flow - posters) / 2;
+    final int end = (flow - posters) / 2;
     switch (kind) {
       case ESTABLISHED -> {
-        if (establishedRounds[link] == round) {
+        if (establishedRounds[end] == round) {
           breach("established twice", sequence, flow);
         }
-        establishedRounds[link] = round;
+        establishedRounds[end] = round;
       }
       case TERMINAL -> {
-        if (endedRounds[link] == round) {
+        if (endedRounds[end] == round) {
           breach("ended twice", sequence, flow);
         }
-        endedRounds[link] = round;
+        endedRounds[end] = round;
       }
       case SUCCESS -> {
-        if (establishedRounds[link] != round || endedRounds[link] == round) {
+        if (establishedRounds[end] != round || endedRounds[end] == round) {
           breach("a success outside of its connection", sequence, flow);
         }
         checkNumber(entry & NUMBER_MASK, flow, sequence);
@@ -166,7 +166,7 @@ final class Ledger {
   private void checkNumber(final long number, final int flow, final long sequence) {
     final boolean isRequest = flow >= posters && (flow - posters) % 2 == 1;
     long due = next[flow];
-    while (isRequest && due != number && Link.isSuppressed(due)) {
+    while (isRequest && due != number && End.isSuppressed(due)) {
       due++;
     }
     if (number != due) {

@@ -5,7 +5,6 @@ import static org.jdapl.dat.EventStream.CONNECTION_REQUEST;
 import static org.jdapl.dat.EventStream.DTO;
 import static org.jdapl.dat.EventStream.SOFTWARE;
 
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,10 +48,9 @@ final class Station {
   private static final long HOLD = TimeUnit.MILLISECONDS.toNanos(1);
 
   final String name;
-  private final InterfaceAdapter ia;
+  private final Side side;
   private final Habit habit;
   private final Account account;
-  private final Links links;
   private final Ledger ledger;
   private final Evd evd;
   private final AtomicLong delivered = new AtomicLong();
@@ -66,32 +64,19 @@ final class Station {
   private final EventHandler many = new Consumer(MANY);
   private final EventHandler dequeuer = new Consumer(0);
 
-  Station(
-      final InterfaceAdapter ia,
-      final Habit habit,
-      final Account account,
-      final Links links,
-      final int posters) {
-    this.ia = ia;
+  Station(final Side side, final Habit habit, final int posters) {
+    this.side = side;
     this.habit = habit;
-    this.account = account;
-    this.links = links;
+    account = side.account();
+    final InterfaceAdapter ia = side.ia();
     evd =
         habit == Habit.CLOSING
             ? ia.createEvd(LENGTH, SOFTWARE)
             : ia.createEvd(LENGTH, DTO, CONNECTION, CONNECTION_REQUEST, SOFTWARE);
     name = evd.name();
-    ledger = new Ledger(name, account, posters, links.count());
+    ledger = new Ledger(name, account, posters, side.connections());
     posted = new long[posters];
     evd.upcall(single);
-  }
-
-  InterfaceAdapter ia() {
-    return ia;
-  }
-
-  InetAddress address() {
-    return ia.address();
   }
 
   Evd evd() {
@@ -187,7 +172,7 @@ final class Station {
     private void take(final Event event) {
       try {
         record(event);
-        links.handle(event);
+        side.handle(event);
       } catch (final RuntimeException e) {
         account.breach(name + ": its handler failed at " + event + ": " + e);
       }
@@ -202,11 +187,11 @@ final class Station {
         account.software.delivered.increment();
       }
       case DTO -> {
-        links.record((DtoCompletion) event, ledger);
+        Side.record((DtoCompletion) event, ledger);
         account.dto.delivered.increment();
       }
       case CONNECTION -> {
-        links.record((ConnectionEvent) event, ledger);
+        side.record((ConnectionEvent) event, ledger);
         account.connection.delivered.increment();
       }
       default -> {

@@ -1,11 +1,13 @@
 package org.jdapl.examples.stress;
 
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.examples.AdapterOption;
+import org.jdapl.examples.PeerOptions;
 import org.jdapl.examples.Progress;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -25,13 +27,18 @@ import picocli.CommandLine.Spec;
       "that are closed in the middle, a slow consumer and one that throws: on real",
       "threads, for a given time. It checks that each event came once, in order, and",
       "no more upcalls at once than may be. What is done follows from the seed; what",
-      "the threads make of it does not."
+      "the threads make of it does not.",
+      "With -s and -c each side is a process of its own, with an account of its own;",
+      "both get the same --connections. A side ends when its time is over, which for a",
+      "server begins with its client, or when its peer said nothing for 30 s."
     },
     sortOptions = false)
 public final class Stress implements Callable<Integer> {
 
   private static final int MAX_POSTERS = 64;
   private static final int MAX_CONNECTIONS = 60;
+  private static final Duration SILENCE = Duration.ofSeconds(30);
+  private static final long SERVICE = 4714;
   private static final long LOOK_PERIOD = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long LINE_PERIOD = TimeUnit.SECONDS.toNanos(10);
   private static final long TERMINAL_PERIOD = TimeUnit.SECONDS.toNanos(1);
@@ -71,6 +78,8 @@ public final class Stress implements Callable<Integer> {
       description = "Where all choices come from; another one each time by default.")
   private Long seed;
 
+  @Mixin private PeerOptions peer;
+
   @Mixin private AdapterOption ia;
 
   @Spec private CommandSpec spec;
@@ -85,14 +94,17 @@ public final class Stress implements Callable<Integer> {
     // Its consumer throws on purpose, thousands of times.
     System.setProperty("org.slf4j.simpleLogger.log.org.jdapl.dat.Evd", "off");
 
+    peer.check(spec);
     final PrintWriter out = spec.commandLine().getOut();
-    final Account account = new Account();
+    final Account account = new Account(!peer.isServer() && !peer.isClient());
     try (Jdapl jdapl = Jdapl.with(ia.name()).dispatchers(dispatchers).start()) {
       final Arena arena = new Arena(jdapl, dispatchers, account, chosen, posters, connections);
+      open(arena, out);
       out.printf(
           "stress for %d s, seed %d: %d posters, %d connections, %d dispatchers on %s%n",
           seconds, chosen, posters, connections, dispatchers, ia.name());
       out.flush();
+      arena.start();
       try {
         run(arena, account);
       } finally {
@@ -106,7 +118,24 @@ public final class Stress implements Callable<Integer> {
     return verdict(account, chosen);
   }
 
-  /** Lets it go on until the time is over or something went wrong. */
+  /** Opens what is of this process, and waits for the peer of a server as long as it takes. */
+  private void open(final Arena arena, final PrintWriter out) throws InterruptedException {
+    long service = peer.port(SERVICE);
+    if (!peer.isClient()) {
+      service = arena.serve(service);
+    }
+    if (!peer.isServer()) {
+      arena.connect(peer::address, service);
+      return;
+    }
+    out.println("listening at " + arena.address().getHostAddress() + " port " + service);
+    out.flush();
+    while (!arena.hasHeard()) {
+      TimeUnit.NANOSECONDS.sleep(LOOK_PERIOD);
+    }
+  }
+
+  /** Lets it go on until the time is over, something went wrong, or the peer is lost. */
   private void run(final Arena arena, final Account account) throws InterruptedException {
     final boolean terminal = Progress.isTerminal();
     final PrintWriter err = spec.commandLine().getErr();
@@ -115,8 +144,7 @@ public final class Stress implements Callable<Integer> {
     long nextLine = start;
     long eventsBefore = 0;
     long lineBefore = start;
-    arena.start();
-    while (System.nanoTime() - end < 0 && !account.isBreached()) {
+    while (System.nanoTime() - end < 0 && !account.isBreached() && !isLost(arena, account)) {
       account.awaitBreach(LOOK_PERIOD);
       final long now = System.nanoTime();
       arena.checkProgress(now);
@@ -145,6 +173,20 @@ public final class Stress implements Callable<Integer> {
     }
   }
 
+  /** Whether the peer is gone; which is no breach where it is another process, and was there. */
+  private boolean isLost(final Arena arena, final Account account) {
+    if (!arena.isSilent(SILENCE, System.nanoTime())) {
+      return false;
+    }
+    final String silent = "the peer said nothing for " + SILENCE.toSeconds() + " s";
+    if (account.isWhole() || !arena.hasHeard()) {
+      account.breach(silent);
+    } else {
+      spec.commandLine().getOut().println(silent);
+    }
+    return true;
+  }
+
   /** How far it is, in 79 columns for the first hours. */
   static String line(
       final long seconds,
@@ -167,7 +209,8 @@ public final class Stress implements Callable<Integer> {
     print(out, "events", account.delivered());
     print(out, "arm-idle-wake cycles", account.wakes.sum());
     print(out, "dispatchers slept", account.sleeps.sum());
-    print(out, "connections", account.connections.sum());
+    print(out, "connections, each end", account.connections.sum());
+    print(out, "peers that did not answer", account.silences.sum());
     print(out, "policy changes", account.policyChanges.sum());
     print(out, "dequeued", account.dequeued.sum());
     print(out, "calls refused, as they should", account.refusals.sum());

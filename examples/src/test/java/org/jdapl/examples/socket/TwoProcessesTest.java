@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jdapl.examples.Main;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -140,6 +141,40 @@ class TwoProcessesTest {
     assertThat(survivor.end()).as(survivor::toString).isEqualTo(1);
     assertThat(Files.readString(survivor.errors())).contains("the connection ended: DISCONNECTED");
     assertThat(target).doesNotExist();
+  }
+
+  @Test
+  void stressShouldBalanceTheBooksOfEachProcess() throws Exception {
+    final Peer server = start("stress", "--ia", "socket", "-s", "-p", "0", "--time", "4");
+    final Peer client = start("stress", "--ia", "socket", "-c", "-p", server.port(), "--time", "4");
+
+    assertBalanced(client);
+    assertBalanced(server);
+  }
+
+  @Test
+  @Tag("slow")
+  void stressShouldBalanceTheBooksOfASurvivor() throws Exception {
+    final Peer server = start("stress", "--ia", "socket", "-s", "-p", "0", "--time", "1000");
+    final Peer client =
+        start("stress", "--ia", "socket", "-c", "-p", server.port(), "--time", "1000");
+    boolean isEnded = false;
+    while (!isEnded && !("" + client).matches("(?s).* [1-9][0-9]* connections\\R.*")) {
+      isEnded = client.process().waitFor(10, TimeUnit.MILLISECONDS);
+    }
+    assertThat(isEnded).as("ended too early: " + client).isFalse();
+
+    server.process().destroyForcibly().waitFor();
+
+    assertThat(assertBalanced(client)).contains("the peer said nothing for 30 s");
+  }
+
+  /** It ended well, and accounted for requests; returns what it printed. */
+  private static String assertBalanced(final Peer peer) throws InterruptedException {
+    assertThat(peer.end()).as(peer::toString).isZero();
+    final String printed = peer.rest();
+    assertThat(printed).contains("all is well").containsPattern("  DTO +[1-9][0-9]* .* 0\\R");
+    return printed;
   }
 
   @Test

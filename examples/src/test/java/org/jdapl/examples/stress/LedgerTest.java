@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** One poster, flow 0, and one link, flows 1 (receives) and 2 (requests). */
+/** One poster, flow 0, and one end, flows 1 (receives) and 2 (requests). */
 class LedgerTest {
 
-  private final Account account = new Account();
+  private final Account account = new Account(true);
   private final Ledger ledger = new Ledger("evd", account, 1, 1);
 
   private void record(final long sequence, final int kind, final int flow, final long number) {
@@ -62,7 +62,7 @@ class LedgerTest {
     for (int number = 0; number < 4; number++) {
       record(1 + number, Ledger.SUCCESS, 2, number);
     }
-    assertThat(Link.isSuppressed(4)).isTrue();
+    assertThat(End.isSuppressed(4)).isTrue();
     record(5, Ledger.SUCCESS, 2, 5);
     assertThat(account.breaches()).isEmpty();
     record(6, Ledger.SUCCESS, 2, 7);

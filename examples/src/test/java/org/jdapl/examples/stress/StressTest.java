@@ -41,7 +41,15 @@ class StressTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"--time 0", "--posters 65", "--connections 0", "--dispatchers -1", "--seed x"})
+      strings = {
+        "--time 0",
+        "--posters 65",
+        "--connections 0",
+        "--dispatchers -1",
+        "--seed x",
+        "-s -c",
+        "-a 127.0.0.1"
+      })
   void shouldRefuseWrongUse(final String options) {
     final Run run = Run.of(("stress " + options).split(" "));
 

@@ -4,54 +4,37 @@ import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.DoubleUnaryOperator;
 import org.jdapl.rdmacore.jni.Crossings;
 
 /**
  * Measures this provider under the dispatcher beside programs of C that do the same, in turn, in
- * one run on one machine with soft-RoCE. Calls into the native library are counted where assertions
- * are on for their package.
+ * one run on one machine with soft-RoCE. Each side is a process on a processor of its own, those of
+ * C on the same. Calls into the native library are counted where assertions are on for their
+ * package.
  */
 public final class BesideC {
 
   private static final int SIZE = 64;
   private static final int WRITE_SIZE = 64 << 10;
-  private static final int POLLS = 5_000;
-  private static final int EVENTS = 2_000;
+  private static final int POLLS = 2_000;
+  private static final int EVENTS = 1_000;
   private static final int WRITES = 300;
   private static final int CONNECTS = 100;
   private static final int BURST = 20;
-  private static final int MOST_WARM_UPS = 20;
-
-  /** So many rounds in a row without one that was faster, and by how much, end the warm-up. */
-  private static final int QUIET = 5;
-
-  private static final double FASTER = 0.97;
-
+  private static final int WARM_UPS = 30;
+  private static final int PROCESSOR = 1;
+  private static final long END = -1;
   private static final PrintStream OUT = System.out;
 
   private BesideC() {}
-
-  /** Makes the operations of a round; returns the figure. */
-  private interface Ours {
-    double run() throws Exception;
-  }
 
   /**
    * Two figures to compare; the ratio is above 1 where ours is worse.
    *
    * @param isRate whether more is better.
    * @param operations of a round.
-   * @param scale to the unit that the program of C has.
    */
-  private record Pair(
-      String name,
-      String unit,
-      boolean isRate,
-      int operations,
-      DoubleUnaryOperator scale,
-      Ours ours,
-      Program c) {
+  private record Pair(String name, boolean isRate, int operations, Contest ours, Contest c) {
 
     double ratio(final double ourFigure, final double figureOfC) {
       return isRate ? figureOfC / ourFigure : ourFigure / figureOfC;
@@ -59,105 +42,114 @@ public final class BesideC {
   }
 
   /**
-   * Measures and prints.
+   * Measures and prints; without arguments, serves the process that does.
    *
    * @param arguments how many rounds.
    */
   public static void main(final String... arguments) throws Exception {
-    final int rounds = Integer.parseInt(arguments[0]);
-    try (VerbsRoundTrips verbs = new VerbsRoundTrips(SIZE);
-        RoundTrips polling = new RoundTrips(SIZE, true);
-        RoundTrips events = new RoundTrips(SIZE, false);
-        Writes writes = new Writes(WRITE_SIZE);
-        Connections connections = new Connections()) {
+    try (Partner partner =
+            arguments.length == 0 ? Partner.parent() : Partner.start(BesideC.class, PROCESSOR);
+        RoundTrips polling = new RoundTrips(partner, SIZE, POLLS, true);
+        VerbsRoundTrips verbs = new VerbsRoundTrips(partner, SIZE, POLLS);
+        RoundTrips events = new RoundTrips(partner, SIZE, EVENTS, false);
+        Writes writes = new Writes(partner, WRITE_SIZE, WRITES);
+        Connections connections = new Connections(partner, CONNECTS, BURST)) {
+      final Program pingpong = Program.pingpong(SIZE, POLLS);
       final List<Pair> pairs =
           List.of(
+              new Pair("64 B round trip, polling, us", false, POLLS, polling, pingpong),
               new Pair(
-                  "64 B round trip, polling",
-                  "us",
+                  "64 B round trip, polling, the provider alone, us",
                   false,
                   POLLS,
-                  nanos -> nanos / 1e3,
-                  () -> polling.run(POLLS),
-                  Program.pingpong(SIZE, POLLS)),
+                  verbs,
+                  pingpong),
               new Pair(
-                  "64 B round trip, polling, the provider alone",
-                  "us",
-                  false,
-                  POLLS,
-                  nanos -> nanos / 1e3,
-                  () -> verbs.run(POLLS),
-                  Program.pingpong(SIZE, POLLS)),
-              new Pair(
-                  "64 B round trip, event-driven",
-                  "us",
+                  "64 B round trip, event-driven, us",
                   false,
                   EVENTS,
-                  nanos -> nanos / 1e3,
-                  () -> events.run(EVENTS),
+                  events,
                   Program.pingpong(SIZE, EVENTS, "-e")),
               new Pair(
-                  "64 KiB RDMA write",
-                  "MiB/s",
+                  "64 KiB RDMA write, MiB/s",
                   true,
                   WRITES,
-                  bytes -> bytes / (1 << 20),
-                  () -> writes.run(WRITES),
+                  writes,
                   Program.writeBw(WRITE_SIZE, WRITES)),
               new Pair(
-                  "connections, " + BURST + " at a time",
-                  "/s",
+                  "connections, " + BURST + " at a time, /s",
                   true,
                   CONNECTS,
-                  rate -> rate,
-                  () -> connections.run(CONNECTS, BURST),
+                  connections,
                   Program.dtestcm(CONNECTS, BURST)));
-      OUT.println("| | ours | C | ours / C in time | calls into C for one |");
-      OUT.println("|---|---|---|---|---|");
-      for (final Pair pair : pairs) {
-        compare(pair, rounds);
+      if (arguments.length == 0) {
+        serve(partner, pairs);
+      } else {
+        compare(partner, pairs, Integer.parseInt(arguments[0]));
       }
     }
   }
 
-  private static void compare(final Pair pair, final int rounds) throws Exception {
-    warmUp(pair);
-    final double[] ours = new double[rounds];
-    final double[] c = new double[rounds];
-    final double[] ratios = new double[rounds];
-    long crossings = 0;
-    for (int i = 0; i < rounds; i++) {
-      c[i] = pair.c.run();
-      final long before = Crossings.count();
-      ours[i] = pair.scale.applyAsDouble(pair.ours.run());
-      crossings += Crossings.count() - before;
-      ratios[i] = pair.ratio(ours[i], c[i]);
-      System.err.printf(Locale.ROOT, "%s: %.1f and %.1f of C%n", pair.name, ours[i], c[i]);
+  private static void serve(final Partner partner, final List<Pair> pairs) throws Exception {
+    for (long order; (order = partner.hear()) != END; ) {
+      final Pair pair = pairs.get((int) order / 2);
+      (order % 2 == 0 ? pair.ours : pair.c).serve(() -> partner.tell(0));
     }
-    OUT.printf(
-        Locale.ROOT,
-        "| %s, %s | %s | %s | %.2f | %.1f |%n",
-        pair.name,
-        pair.unit,
-        figures(ours),
-        figures(c),
-        median(ratios),
-        (double) crossings / rounds / pair.operations);
   }
 
-  /** Until it gets no faster. */
-  private static void warmUp(final Pair pair) throws Exception {
-    double best = pair.ours.run();
-    int since = 0;
-    for (int made = 1; since < QUIET && made < MOST_WARM_UPS; made++) {
-      final double figure = pair.ours.run();
-      System.err.printf(
-          Locale.ROOT, "warming up %s: %.1f%n", pair.name, pair.scale.applyAsDouble(figure));
-      if (pair.ratio(figure, best) < FASTER) {
-        best = figure;
-        since = 0;
-      } else {
-        since++;
+  private static void compare(final Partner partner, final List<Pair> pairs, final int rounds)
+      throws Exception {
+    OUT.println("| | ours | C | ours / C in time | calls into C for one |");
+    OUT.println("|---|---|---|---|---|");
+    for (int i = 0; i < pairs.size(); i++) {
+      new Race(partner, pairs.get(i), 2L * i).run(rounds);
+    }
+    partner.tell(END);
+    partner.awaitEnd();
+  }
+
+  /** The rounds of a pair. */
+  private record Race(Partner partner, Pair pair, long order) {
+
+    private double ours() throws Exception {
+      partner.tell(order);
+      partner.hear();
+      return pair.ours.drive();
+    }
+
+    private double c() throws Exception {
+      partner.tell(order + 1);
+      partner.hear();
+      return pair.c.drive();
+    }
+
+    void run(final int rounds) throws Exception {
+      warmUp();
+      final double[] ours = new double[rounds];
+      final double[] c = new double[rounds];
+      final double[] ratios = new double[rounds];
+      long crossings = 0;
+      for (int i = 0; i < rounds; i++) {
+        c[i] = c();
+        final long before = Crossings.count();
+        ours[i] = ours();
+        crossings += Crossings.count() - before;
+        ratios[i] = pair.ratio(ours[i], c[i]);
+        System.err.printf(Locale.ROOT, "%s: %.1f and %.1f of C%n", pair.name, ours[i], c[i]);
+      }
+      OUT.printf(
+          Locale.ROOT,
+          "| %s | %s | %s | %.2f | %.1f |%n",
+          pair.name,
+          figures(ours),
+          figures(c),
+          median(ratios),
+          (double) crossings / rounds / pair.operations);
+    }
+
+    private void warmUp() throws Exception {
+      for (int i = 0; i < WARM_UPS; i++) {
+        System.err.printf(Locale.ROOT, "warming up %s: %.1f%n", pair.name, ours());
       }
     }
   }

@@ -9,14 +9,9 @@ import org.jdapl.guests.Guest;
 import org.jdapl.guests.NeedsGuest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Runs {@link BesideC} in a guest. What it measures is to be read, and fails nothing. */
 @NeedsGuest
-@EnabledIfSystemProperty(
-    named = "jdapl.rounds",
-    matches = "[1-9][0-9]*",
-    disabledReason = "providers/rdma-core/beside-c measures")
 class BesideCIT {
 
   private static final Duration BOUND = Duration.ofMinutes(15);
@@ -32,12 +27,14 @@ class BesideCIT {
             "-ea:org.jdapl.rdmacore.jni...",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
             BesideC.class.getName(),
-            System.getProperty("jdapl.rounds"));
-    // What polls needs a processor for each side.
+            System.getProperty("jdapl.rounds", "1"));
+    // What polls needs a processor for each side, and each JVM one that it stays on.
     final List<String> options = List.of("-p", "2");
-    try (Guest guest = Guest.start("beside-c", BOUND, options, java + " >/out/figures.md")) {
+    final String command = "taskset -c 0 " + java + " >/out/figures.md";
+    try (Guest guest = Guest.start("beside-c", BOUND, options, command)) {
       guest.awaitSuccess();
-      assertThat(Files.readAllLines(guest.out().resolve("figures.md"))).hasSize(ROWS);
+      final String figures = Files.readString(guest.out().resolve("figures.md"));
+      assertThat(figures.lines()).hasSize(ROWS);
     }
   }
 }

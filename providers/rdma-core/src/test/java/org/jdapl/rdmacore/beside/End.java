@@ -1,6 +1,5 @@
 package org.jdapl.rdmacore.beside;
 
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -22,7 +21,7 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.rdmacore.RdmaCoreProvider;
 
-/** One end of a connection, with a runtime of its own. */
+/** One end of a connection; the partner has the other one. */
 abstract class End implements EventHandler, AutoCloseable {
 
   private static final Duration BOUND = Duration.ofSeconds(30);
@@ -51,18 +50,18 @@ abstract class End implements EventHandler, AutoCloseable {
             pz, evd, EndpointAttributes.defaults().withMaxDtos(requests, requests));
   }
 
-  /** Connects two ends; their EVDs have upcalls until then. */
-  static void connect(final End client, final End server) throws InterruptedException {
-    final InetAddress address = server.adapter.address();
-    client.evd.upcall(client);
-    server.evd.upcall(server);
-    client.endpoint.connect(address, server.adapter.createPsp(server.evd).connQual(), BOUND, null);
-    for (final End end : new End[] {client, server}) {
-      if (!end.connected.await(BOUND.toSeconds(), TimeUnit.SECONDS)) {
-        throw new IllegalStateException("no connection within " + BOUND);
-      }
-      end.evd.teardown();
+  /** Connects it to the other end; its EVD has an upcall until then. */
+  final void connect(final Partner partner) throws InterruptedException {
+    evd.upcall(this);
+    if (partner.serves()) {
+      endpoint.connect(adapter.address(), partner.hear(), BOUND, null);
+    } else {
+      partner.tell(adapter.createPsp(evd).connQual());
     }
+    if (!connected.await(BOUND.toSeconds(), TimeUnit.SECONDS)) {
+      throw new IllegalStateException("no connection within " + BOUND);
+    }
+    evd.teardown();
   }
 
   @Override

@@ -13,7 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A program of C that measures: a server, and a client that prints the figure. */
-record Program(List<String> server, List<String> client, int tcpPort, Pattern figure) {
+record Program(List<String> server, List<String> client, int tcpPort, Pattern figure)
+    implements Contest {
 
   private static final long SECONDS = 60;
   private static final Path DAT_CONF = Path.of("/tmp/dat.conf");
@@ -55,23 +56,24 @@ record Program(List<String> server, List<String> client, int tcpPort, Pattern fi
         Pattern.compile(figure));
   }
 
-  /** Runs both sides; returns the figure. */
-  double run() throws IOException, InterruptedException {
+  @Override
+  public double drive() throws IOException, InterruptedException {
+    final Path log = Files.createTempFile("client", ".log");
+    end(start(client, log), client, log);
+    final Matcher matcher = figure.matcher(Files.readString(log));
+    if (!matcher.find()) {
+      throw new IllegalStateException(client + " said no figure: " + Files.readString(log));
+    }
+    return Double.parseDouble(matcher.group(1));
+  }
+
+  @Override
+  public void serve(final Runnable ready) throws IOException, InterruptedException {
     final Path log = Files.createTempFile("server", ".log");
     final Process serving = start(server, log);
-    try {
-      awaitListening(serving, log);
-      final Path out = Files.createTempFile("client", ".log");
-      end(start(client, out), client, out);
-      end(serving, server, log);
-      final Matcher matcher = figure.matcher(Files.readString(out));
-      if (!matcher.find()) {
-        throw new IllegalStateException(client + " said no figure: " + Files.readString(out));
-      }
-      return Double.parseDouble(matcher.group(1));
-    } finally {
-      serving.destroyForcibly();
-    }
+    awaitListening(serving, log);
+    ready.run();
+    end(serving, server, log);
   }
 
   private static Process start(final List<String> command, final Path log) throws IOException {

@@ -6,104 +6,86 @@ import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
 
 /**
- * Round trips of a message and its answer, by two threads.
+ * Round trips of a message and its answer.
  *
- * <p>Polling, each side has a thread that dequeues without a pause, as ibv_rc_pingpong polls. Event
- * driven, each side has a dispatcher that sleeps in the event channel until a completion comes, as
- * ibv_rc_pingpong -e does, and the messages are answered in upcalls.
+ * <p>Polling, a thread dequeues without a pause, as ibv_rc_pingpong polls. Event-driven, a
+ * dispatcher sleeps in the event channel until a completion comes, as ibv_rc_pingpong -e does, and
+ * the messages are answered in upcalls.
  */
-final class RoundTrips implements AutoCloseable {
+final class RoundTrips extends End implements Contest {
 
   private static final int DEPTH = 16;
   private static final int BATCH = 16;
   private static final long PATIENCE = 60;
 
   private final int size;
+  private final int count;
   private final boolean isPolling;
-  private final Player client;
-  private final Player server;
+  private final boolean drives;
+  private final Semaphore done = new Semaphore(0);
+  private int left;
 
-  RoundTrips(final int size, final boolean isPolling) throws InterruptedException {
+  RoundTrips(final Partner partner, final int size, final int count, final boolean isPolling)
+      throws InterruptedException {
+    super(2 * size, DEPTH);
     this.size = size;
+    this.count = count;
     this.isPolling = isPolling;
-    client = new Player();
-    server = new Player();
-    End.connect(client, server);
+    drives = partner.serves();
+    for (int i = 0; i < DEPTH; i++) {
+      receive();
+    }
+    connect(partner);
   }
 
-  /** Makes round trips; returns the nanoseconds of one. */
-  double run(final int count) throws InterruptedException {
-    client.left = count;
-    server.left = count;
+  private void receive() {
+    posted(endpoint.postReceive(memory, size, size, 0));
+  }
+
+  private void send() {
+    posted(endpoint.postSend(memory, 0, size, 0));
+  }
+
+  /** The microseconds of one. */
+  @Override
+  public double drive() throws InterruptedException {
     final long start = System.nanoTime();
-    if (isPolling) {
-      final Thread thread = new Thread(server::poll, "server");
-      thread.start();
-      client.send();
-      client.poll();
-      thread.join();
-    } else {
-      server.evd.upcall(server);
-      client.evd.upcall(client);
-      client.send();
-      client.await();
-      server.await();
-      client.evd.teardown();
-      server.evd.teardown();
-    }
-    return (double) (System.nanoTime() - start) / count;
+    play(this::send);
+    return (System.nanoTime() - start) / 1e3 / count;
   }
 
   @Override
-  public void close() {
-    client.close();
-    server.close();
+  public void serve(final Runnable ready) throws InterruptedException {
+    play(ready);
   }
 
-  /** Answers each message, as long as some are left. */
-  private final class Player extends End {
-
-    private final Semaphore done = new Semaphore(0);
-    private int left;
-
-    Player() {
-      super(2 * RoundTrips.this.size, DEPTH);
-      for (int i = 0; i < DEPTH; i++) {
-        receive();
-      }
-    }
-
-    private void receive() {
-      posted(endpoint.postReceive(memory, size, size, 0));
-    }
-
-    void send() {
-      posted(endpoint.postSend(memory, 0, size, 0));
-    }
-
-    @Override
-    void completed(final DtoCompletion event) {
-      if (event.operation() == DtoOperation.RECEIVE) {
-        receive();
-        left--;
-        if (this == server || left > 0) {
-          send();
-        }
-        if (left == 0) {
-          done.release();
-        }
-      }
-    }
-
-    void poll() {
-      while (!done.tryAcquire()) {
+  private void play(final Runnable begin) throws InterruptedException {
+    left = count;
+    if (isPolling) {
+      begin.run();
+      while (left > 0) {
         evd.drain(this, BATCH);
       }
-    }
-
-    void await() throws InterruptedException {
+    } else {
+      evd.upcall(this);
+      begin.run();
       if (!done.tryAcquire(PATIENCE, TimeUnit.SECONDS)) {
         throw new IllegalStateException("no answer for " + PATIENCE + " s, " + left + " left");
+      }
+      evd.teardown();
+    }
+  }
+
+  @Override
+  void completed(final DtoCompletion event) {
+    if (event.operation() == DtoOperation.RECEIVE) {
+      receive();
+      left--;
+      if (!drives || left > 0) {
+        send();
+      }
+      if (left == 0 && !isPolling) {
+        done.release();
       }
     }
   }

@@ -1,6 +1,5 @@
 package org.jdapl.rdmacore.beside;
 
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
@@ -26,35 +25,53 @@ import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WorkCompletions;
 import org.jdapl.verbs.WrOpcode;
 
-/** Round trips over the provider alone, without a dispatcher: two threads that poll. */
-final class VerbsRoundTrips implements AutoCloseable {
+/** Round trips over the provider alone, without a dispatcher: a thread polls. */
+final class VerbsRoundTrips implements Contest, AutoCloseable {
 
   private static final int DEPTH = 16;
   private static final CmParameters PARAMETERS = new CmParameters(null, 1, 1, 7, 7);
 
-  private final int size;
+  private final int count;
+  private final boolean drives;
   private final EventChannel channel = new RdmaCoreProvider().createEventChannel();
-  private final Side client;
-  private final Side server;
-  private int established;
+  private final Device device = new RdmaCoreProvider().open("", channel);
+  private final ProtectionDomain pd = device.allocPd();
+  private final MemoryRegion mr;
+  private final CompletionQueue cq = device.createCq(4 * DEPTH, of -> {});
+  private final QueuePair qp =
+      device.createQp(new QpAttributes(pd, cq, cq, null, DEPTH, DEPTH, 1, 1, 0));
+  private final RecvRequest receive = new RecvRequest(1);
+  private final SendRequest send = new SendRequest(1);
+  private final WorkCompletions batch = new WorkCompletions(DEPTH);
+  private CmId id;
+  private boolean established;
 
-  VerbsRoundTrips(final int size) {
-    this.size = size;
-    client = new Side();
-    server = new Side();
+  VerbsRoundTrips(final Partner partner, final int size, final int count) {
+    this.count = count;
+    drives = partner.serves();
+    mr = device.regMr(pd, ByteBuffer.allocateDirect(2 * size), EnumSet.allOf(Access.class));
+    receive.addSge(mr.address() + size, size, mr.lkey());
+    send.opcode = WrOpcode.SEND;
+    send.signaled = true;
+    send.addSge(mr.address(), size, mr.lkey());
+    for (int i = 0; i < DEPTH; i++) {
+      qp.postRecv(receive);
+    }
+    connect(partner);
+  }
+
+  private void connect(final Partner partner) {
     final CmHandler handler =
-        (of, type, status, data) -> established += type == CmEventType.ESTABLISHED ? 1 : 0;
-    try (CmListener listener =
-        server.device.listen(
-            0,
-            1,
-            request -> {
-              server.id = request.accept(server.qp, PARAMETERS, handler);
-            })) {
-      final InetAddress address = server.device.address();
-      client.id =
-          client.device.connect(client.qp, address, listener.service(), PARAMETERS, handler);
-      await(() -> established == 2);
+        (of, type, status, data) -> established |= type == CmEventType.ESTABLISHED;
+    if (drives) {
+      id = device.connect(qp, device.address(), partner.hear(), PARAMETERS, handler);
+      await(() -> established);
+    } else {
+      try (CmListener listener =
+          device.listen(0, 1, request -> id = request.accept(qp, PARAMETERS, handler))) {
+        partner.tell(listener.service());
+        await(() -> established);
+      }
     }
   }
 
@@ -68,77 +85,48 @@ final class VerbsRoundTrips implements AutoCloseable {
     }
   }
 
-  /** Makes round trips; returns the nanoseconds of one. */
-  double run(final int count) throws InterruptedException {
+  /** The microseconds of one. */
+  @Override
+  public double drive() {
     final long start = System.nanoTime();
-    final Thread thread = new Thread(() -> server.play(count, false), "server");
-    thread.start();
-    client.play(count, true);
-    thread.join();
-    return (double) (System.nanoTime() - start) / count;
+    qp.postSend(send);
+    play();
+    return (System.nanoTime() - start) / 1e3 / count;
   }
 
   @Override
-  public void close() {
-    client.close();
-    server.close();
-    channel.close();
+  public void serve(final Runnable ready) {
+    ready.run();
+    play();
   }
 
-  /** One end. */
-  private final class Side {
-
-    private final Device device = new RdmaCoreProvider().open("", channel);
-    private final ProtectionDomain pd = device.allocPd();
-    private final MemoryRegion mr =
-        device.regMr(pd, ByteBuffer.allocateDirect(2 * size), EnumSet.allOf(Access.class));
-    private final CompletionQueue cq = device.createCq(4 * DEPTH, of -> {});
-    private final QueuePair qp =
-        device.createQp(new QpAttributes(pd, cq, cq, null, DEPTH, DEPTH, 1, 1, 0));
-    private final RecvRequest receive = new RecvRequest(1);
-    private final SendRequest send = new SendRequest(1);
-    private final WorkCompletions batch = new WorkCompletions(DEPTH);
-    private CmId id;
-
-    Side() {
-      receive.addSge(mr.address() + size, size, mr.lkey());
-      send.opcode = WrOpcode.SEND;
-      send.signaled = true;
-      send.addSge(mr.address(), size, mr.lkey());
-      for (int i = 0; i < DEPTH; i++) {
-        qp.postRecv(receive);
-      }
-    }
-
-    void close() {
-      qp.close();
-      id.close();
-      cq.close();
-      mr.close();
-      pd.close();
-      device.close();
-    }
-
-    void play(final int count, final boolean isFirst) {
-      if (isFirst) {
-        qp.postSend(send);
-      }
-      for (int left = count; left > 0; ) {
-        batch.clear();
-        final int found = cq.poll(batch, DEPTH);
-        for (int i = 0; i < found; i++) {
-          if (batch.status(i) != WcStatus.SUCCESS) {
-            throw new IllegalStateException(batch.opcode(i) + " ended with " + batch.status(i));
-          }
-          if (batch.opcode(i) == WcOpcode.RECV) {
-            qp.postRecv(receive);
-            left--;
-            if (!isFirst || left > 0) {
-              qp.postSend(send);
-            }
+  private void play() {
+    for (int left = count; left > 0; ) {
+      batch.clear();
+      final int found = cq.poll(batch, DEPTH);
+      for (int i = 0; i < found; i++) {
+        if (batch.status(i) != WcStatus.SUCCESS) {
+          throw new IllegalStateException(batch.opcode(i) + " ended with " + batch.status(i));
+        }
+        if (batch.opcode(i) == WcOpcode.RECV) {
+          qp.postRecv(receive);
+          left--;
+          if (!drives || left > 0) {
+            qp.postSend(send);
           }
         }
       }
     }
+  }
+
+  @Override
+  public void close() {
+    qp.close();
+    id.close();
+    cq.close();
+    mr.close();
+    pd.close();
+    device.close();
+    channel.close();
   }
 }

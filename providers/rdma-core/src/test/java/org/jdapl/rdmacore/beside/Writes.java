@@ -3,61 +3,51 @@ package org.jdapl.rdmacore.beside;
 import org.jdapl.dat.DtoCompletion;
 
 /** RDMA writes, as many on their way as ib_write_bw has; one thread posts and polls, as there. */
-final class Writes implements AutoCloseable {
+final class Writes extends End implements Contest {
 
   private static final int DEPTH = 128;
   private static final int BATCH = 16;
 
-  private final int size;
-  private final Writer client;
-  private final Writer server;
+  private final int count;
+  private final long rmrContext;
+  private final long address;
+  private int completed;
 
-  Writes(final int size) throws InterruptedException {
-    this.size = size;
-    client = new Writer(size);
-    server = new Writer(size);
-    End.connect(client, server);
+  Writes(final Partner partner, final int size, final int count) throws InterruptedException {
+    super(size, DEPTH);
+    this.count = count;
+    connect(partner);
+    partner.tell(memory.rmrContext());
+    partner.tell(memory.address());
+    rmrContext = partner.hear();
+    address = partner.hear();
   }
 
-  /** Writes; returns how many bytes a second. */
-  double run(final int count) {
-    client.completed = 0;
+  /** How many MiB a second. */
+  @Override
+  public double drive() {
+    completed = 0;
     final long start = System.nanoTime();
-    for (int posted = 0; client.completed < count; ) {
-      if (posted < count && posted - client.completed < DEPTH) {
-        client.write(server);
+    for (int posted = 0; completed < count; ) {
+      if (posted < count && posted - completed < DEPTH) {
+        posted(endpoint.postRdmaWrite(memory, 0, memory.length(), (int) rmrContext, address, 0));
         posted++;
       } else {
-        client.evd.drain(client, BATCH);
+        evd.drain(this, BATCH);
       }
     }
-    return (double) count * size / ((System.nanoTime() - start) / 1e9);
+    final double mebibytes = (double) count * memory.length() / (1 << 20);
+    return mebibytes / ((System.nanoTime() - start) / 1e9);
+  }
+
+  /** It takes part in nothing. */
+  @Override
+  public void serve(final Runnable ready) {
+    ready.run();
   }
 
   @Override
-  public void close() {
-    client.close();
-    server.close();
-  }
-
-  /** Counts what was written. */
-  private static final class Writer extends End {
-
-    private int completed;
-
-    Writer(final int size) {
-      super(size, DEPTH);
-    }
-
-    void write(final End to) {
-      posted(
-          endpoint.postRdmaWrite(
-              memory, 0, memory.length(), to.memory.rmrContext(), to.memory.address(), 0));
-    }
-
-    @Override
-    void completed(final DtoCompletion event) {
-      completed++;
-    }
+  void completed(final DtoCompletion event) {
+    completed++;
   }
 }

@@ -175,6 +175,17 @@ public abstract class TransferTck extends VerbsTck {
   }
 
   @Test
+  void required_D01_aWriteOfNoBytesNeedsNoMemory() {
+    connect();
+    final SendRequest write = new SendRequest(1);
+    write.wrId = 1;
+    write.opcode = WrOpcode.RDMA_WRITE;
+    write.signaled = true;
+    a.side.postSend(a.qp, write);
+    checkSuccess(sent(1), 1, WcOpcode.RDMA_WRITE, a.qp);
+  }
+
+  @Test
   void required_D01_aMessageBehindAWriteFindsItDone() {
     connect();
     for (int round = 0; round < 4; round++) {
