@@ -296,6 +296,7 @@ final class EvdImpl extends ObjectBase implements Evd {
    * bits that came in between for another pass.
    */
   boolean end() {
+    merger.end();
     if (advanceDrains() && !settled && merger.hasMoreCompletionsInMemory()) {
       return false;
     }

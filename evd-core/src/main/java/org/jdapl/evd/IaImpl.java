@@ -528,40 +528,39 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   @Override
   public void close() {
-    final boolean first;
     final List<DatObject> open;
     synchronized (this) {
       open = isClosing() ? List.of() : List.copyOf(objects);
-      first = open.isEmpty() && machine.move(Trigger.CLOSE) != null;
+      if (open.isEmpty()) {
+        machine.move(Trigger.CLOSE);
+      }
     }
     if (!open.isEmpty()) {
       throw Misuse.state(
           ReturnSubtype.INVALID_STATE_IA_IN_USE,
           name + ".close: open objects: " + leaks.describe(open));
     }
-    close(CLOSE_BOUND, first);
+    close(CLOSE_BOUND);
   }
 
   @Override
   public void closeAbruptly(final Duration bound) {
     Misuse.checkBound(bound, name + ".closeAbruptly");
-    final boolean first;
     final List<DatObject> open;
     synchronized (this) {
-      first = machine.move(Trigger.CLOSE) != null;
-      open = first ? List.copyOf(objects) : List.of();
+      open = machine.move(Trigger.CLOSE) == null ? List.of() : List.copyOf(objects);
     }
     leaks.closedAbruptly(open);
-    close(bound, first);
+    close(bound);
   }
 
   private boolean isClosing() {
     return machine.state() == State.CLOSING || machine.state() == State.CLOSED;
   }
 
-  private void close(final Duration bound, final boolean first) {
+  private void close(final Duration bound) {
     reaper.schedule(bound, closed, this::endClose); // the shortest bound counts
-    if (first) {
+    if (!closed.isDone()) { // each call: what another one waits for may take longer than this one
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);

@@ -1096,6 +1096,41 @@ class ArmContractTest {
     bed.assertDelivered(21);
   }
 
+  /** Nobody is told of those that are not solicited, so the turn ends with them in the batch. */
+  @Test
+  void required_E11_whatADequeueAtATurnsEndLeavesOutlivesATurnOfAnotherEvd() {
+    final SolicitedBed bed = full(5);
+    final ScriptedQp qp = bed.qp();
+    final Evd other = bed.createEvd(16);
+    bed.postReceives(bed.createEndpoint(other, 4), 3);
+    other.upcall(bed);
+    bed.quiet.upcall(
+        new EventHandler() {
+          @Override
+          public void onCompletion(final DtoCompletion event) {
+            bed.onCompletion(event);
+          }
+
+          @Override
+          public void onTurnEnd(final Evd from) {
+            if (bed.cookies.size() == 1) {
+              qp.completeReceives(3);
+              assertThat(from.dequeue(bed)).isEqualTo(Outcome.SUCCESS);
+            }
+          }
+        });
+    bed.settle();
+    qp.recvCq().add(qp.takeReceive().asSolicited());
+    bed.settle();
+    assertThat(bed.cookies).containsExactly(1L, 2L);
+    bed.device.lastQp().completeReceives(3);
+    bed.settle();
+    qp.recvCq().add(qp.takeReceive().asSolicited());
+    bed.settle();
+
+    assertThat(bed.cookies).containsExactly(1L, 2L, 6L, 7L, 8L, 3L, 4L, 5L);
+  }
+
   @ParameterizedTest
   @MethodSource("behaviors")
   void required_U14_aTurnThatNoQueueStartedMakesNoProviderCall(final Behavior behavior) {

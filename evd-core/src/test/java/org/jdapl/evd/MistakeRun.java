@@ -106,7 +106,10 @@ public final class MistakeRun implements Callable<String> {
     StopAtFirstFailure.want();
     final LauncherDiscoveryRequest request =
         LauncherDiscoveryRequestBuilder.request()
-            .selectors(tests(rule).filter(test -> test.getMethodName().contains(by)).toList())
+            .selectors(
+                tests(rule, TESTS.stream())
+                    .filter(test -> test.getMethodName().contains(by))
+                    .toList())
             .configurationParameter("junit.jupiter.execution.parallel.enabled", "false")
             .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
             .configurationParameter(
@@ -135,13 +138,14 @@ public final class MistakeRun implements Callable<String> {
         .orElse(test.getDisplayName());
   }
 
-  /** Whether a class that has tests of a rule is {@link Isolated}. */
+  /** Whether a class of this module that has tests of a rule is {@link Isolated}. */
   static boolean isIsolated(final String rule) {
-    return tests(rule).anyMatch(test -> test.getJavaClass().isAnnotationPresent(Isolated.class));
+    return tests(rule, TESTS.stream().filter(name -> name.startsWith("org.jdapl.evd.")))
+        .anyMatch(test -> test.getJavaClass().isAnnotationPresent(Isolated.class));
   }
 
-  private static Stream<MethodSelector> tests(final String rule) {
-    return TESTS.stream()
+  private static Stream<MethodSelector> tests(final String rule, final Stream<String> classes) {
+    return classes
         .map(MistakeRun::classOf)
         .flatMap(
             test ->

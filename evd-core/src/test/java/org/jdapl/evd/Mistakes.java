@@ -60,6 +60,12 @@ final class Mistakes {
             "NONE - 1 - --end : NONE;"),
         Mistake.of(
             "E11",
+            "what is left of a batch is not kept at the end of a turn",
+            "EvdImpl.java",
+            "    merger.end();\n    if (advanceDrains()",
+            "    if (advanceDrains()"),
+        Mistake.of(
+            "E11",
             "the rest of a batch is kept with the newest completion first",
             "Stash.java",
             "      append(ready, keep(at++));",
@@ -1130,8 +1136,25 @@ final class Mistakes {
                 "only the first close of an adapter sets its bound",
                 "IaImpl.java",
                 "    reaper.schedule(bound, closed, this::endClose);",
-                "    if (first) {\n      reaper.schedule(bound, closed, this::endClose);\n    }")
+                "    if (!bounded) {\n      reaper.schedule(bound, closed, this::endClose);\n    }\n"
+                    + "    bounded = true;\n")
+            .with(
+                "IaImpl.java",
+                "  private void close(final Duration bound) {\n",
+                "  private boolean bounded;\n\n  private void close(final Duration bound) {\n")
             .withThreads(),
+        Mistake.of(
+                "T10",
+                "only the first close of an adapter says how long its steps may take",
+                "IaImpl.java",
+                "    if (!closed.isDone()) { //",
+                "    final boolean first = !released;\n    released = true;\n    if (first) { //")
+            .with(
+                "IaImpl.java",
+                "  private void close(final Duration bound) {\n",
+                "  private boolean released;\n\n  private void close(final Duration bound) {\n")
+            .withThreads()
+            .foundBy("ofTwoAbruptClosesTheShorterBoundCounts"),
         Mistake.of(
             "T10",
             "only the first close of an EVD sets its bound",

@@ -12,12 +12,12 @@ public final class PeerOptions {
 
   @Option(
       names = {"-s", "--server"},
-      description = "Be the side that listens; the other one runs elsewhere.")
+      description = "Be the side that listens; the other runs elsewhere.")
   private boolean isServer;
 
   @Option(
       names = {"-c", "--client"},
-      description = "Be the side that connects; the other one runs elsewhere.")
+      description = "Be the side that connects; the other runs elsewhere.")
   private boolean isClient;
 
   @Option(

@@ -3,6 +3,7 @@ package org.jdapl.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -19,7 +20,10 @@ import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.Privilege;
+import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReservedServicePoint;
 import org.jdapl.dat.ReturnType;
 import org.junit.jupiter.api.Test;
@@ -164,7 +168,7 @@ public abstract class TeardownThreadsContract extends Contract {
   void required_T10_anAbruptCloseEndsTheCloseOfAnEvdThatHasMoreTime() {
     final InterfaceAdapter adapter = bench.open();
     final CountDownLatch release = new CountDownLatch(1);
-    final Evd evd = stuckEvd(adapter, release);
+    final Evd evd = stuckEvd(adapter, release, EventStream.SOFTWARE);
     final CompletionStage<DrainReport> close = evd.closeAsync(Duration.ofHours(1));
 
     await(
@@ -178,7 +182,7 @@ public abstract class TeardownThreadsContract extends Contract {
   @Test
   void required_T10_ofTwoClosesOfAnEvdTheShorterBoundCounts() {
     final CountDownLatch release = new CountDownLatch(1);
-    final Evd evd = stuckEvd(bench.open(), release);
+    final Evd evd = stuckEvd(bench.open(), release, EventStream.SOFTWARE);
 
     final CompletionStage<DrainReport> first = evd.closeAsync(Duration.ofHours(1));
     await(evd.closeAsync(Duration.ofMillis(200)), "the second close");
@@ -190,7 +194,13 @@ public abstract class TeardownThreadsContract extends Contract {
   void required_T10_ofTwoAbruptClosesTheShorterBoundCounts() {
     final InterfaceAdapter adapter = bench.open();
     final CountDownLatch release = new CountDownLatch(1);
-    stuckEvd(adapter, release);
+    final Evd stuck =
+        stuckEvd(adapter, release, EventStream.SOFTWARE, EventStream.DTO, EventStream.CONNECTION);
+    final ProtectionZone pz = adapter.createPz();
+    final Lmr lmr = pz.createLmr(ByteBuffer.allocateDirect(8), Privilege.LOCAL_WRITE);
+    final Endpoint endpoint = adapter.createEndpoint(pz, stuck, EndpointAttributes.defaults());
+    assertThat(endpoint.postReceive(lmr, 0, 8, 1)).isEqualTo(Outcome.SUCCESS);
+    final Evd other = adapter.createEvd(8, EventStream.SOFTWARE);
 
     final CompletableFuture<Void> first =
         inBackground(() -> adapter.closeAbruptly(Duration.ofHours(1)));
@@ -198,14 +208,16 @@ public abstract class TeardownThreadsContract extends Contract {
     try {
       await(inBackground(() -> adapter.closeAbruptly(Duration.ofMillis(200))), "the second close");
       await(first, "the first one, which is the same");
+      await(() -> catchThrowable(() -> post(other, 1)) != null, "the close of the other EVD");
     } finally {
       release.countDown(); // or what cleans up waits for the first one
     }
   }
 
-  /** An EVD of software events whose handler is stuck until it is let go. */
-  private Evd stuckEvd(final InterfaceAdapter adapter, final CountDownLatch release) {
-    final Evd evd = adapter.createEvd(8, EventStream.SOFTWARE);
+  /** An EVD whose handler is stuck at a software event until it is let go. */
+  private Evd stuckEvd(
+      final InterfaceAdapter adapter, final CountDownLatch release, final EventStream... streams) {
+    final Evd evd = adapter.createEvd(64, streams);
     final Recorder seen = recorder(evd);
     seen.at(1, () -> hold(release));
     evd.upcall(seen);

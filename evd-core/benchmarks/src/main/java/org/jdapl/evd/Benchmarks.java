@@ -22,7 +22,7 @@ public final class Benchmarks {
   private static final String USAGE =
       """
       usage: Benchmarks [NAME...] [--forks N] [--seconds S]
-        NAME     B1 to B5 or B7, or the beginning of a line of the table; all by default
+        NAME     B1 to B5, B7 or Lost, or the beginning of a line of the table; all by default
         N        JVMs for each side, 3 by default
         S        seconds that each JVM measures, 1 by default; it warms up as long
       """;
@@ -149,6 +149,13 @@ public final class Benchmarks {
       }
       all.add(posts("B3", WaitStrategy.SPIN_THEN_BLOCK, posters, Consumer.Kind.EXECUTOR, 1.0));
     }
+    all.add(
+        new Duel(
+            "Lost: the lane's queue without padding",
+            posting(Consumer.Kind.LANE_QUEUE_UNPADDED, WaitStrategy.BUSY_SPIN, 1),
+            posting(Consumer.Kind.LANE_QUEUE, WaitStrategy.BUSY_SPIN, 1),
+            Measure.RATE,
+            Double.NaN));
     all.add(wakes(WaitStrategy.BUSY_SPIN, Consumer.Kind.DISRUPTOR, 1.1));
     all.add(wakes(WaitStrategy.SPIN_THEN_BLOCK, Consumer.Kind.DISRUPTOR, 1.1));
     all.add(wakes(WaitStrategy.SPIN_THEN_BLOCK, Consumer.Kind.PARK, Double.NaN));

@@ -18,7 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jctools.queues.atomic.MpscAtomicArrayQueue;
+import org.jctools.queues.atomic.MpscGrowableAtomicArrayQueue;
 import org.jctools.queues.atomic.SpscAtomicArrayQueue;
+import org.jctools.queues.atomic.unpadded.MpscGrowableAtomicUnpaddedArrayQueue;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.SoftwareEvent;
@@ -36,6 +38,10 @@ public abstract class Consumer implements AutoCloseable {
     SPSC,
     /** A JCTools queue for many producers, and a flag that says that the consumer sleeps. */
     MPSC_AND_FLAG,
+    /** The queue of an EVD's lane alone, which its consumer polls and spins. */
+    LANE_QUEUE,
+    /** The same without padding: 520 B less, and slower; see performance.md. */
+    LANE_QUEUE_UNPADDED,
     /** A task for each object. */
     EXECUTOR,
     /** A flag, park and unpark; nothing is queued. */
@@ -45,6 +51,7 @@ public abstract class Consumer implements AutoCloseable {
   }
 
   private static final int SIZE = 1024;
+  private static final int CHUNK = 16; // as the lane's
   private static final int SPINS = 200; // as the dispatcher
 
   private final AtomicLong handled = new AtomicLong();
@@ -57,6 +64,9 @@ public abstract class Consumer implements AutoCloseable {
       case DISRUPTOR -> new Disrupted(strategy);
       case SPSC -> new Spinning(new SpscAtomicArrayQueue<>(SIZE));
       case MPSC_AND_FLAG -> new Flagged(strategy);
+      case LANE_QUEUE -> new Spinning(new MpscGrowableAtomicArrayQueue<>(CHUNK, SIZE));
+      case LANE_QUEUE_UNPADDED ->
+          new Spinning(new MpscGrowableAtomicUnpaddedArrayQueue<>(CHUNK, SIZE));
       case EXECUTOR -> new Executed();
       case PARK -> new Parked();
       case SELECTOR -> new Selecting();

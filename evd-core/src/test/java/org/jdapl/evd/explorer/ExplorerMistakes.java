@@ -110,17 +110,19 @@ final class ExplorerMistakes {
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (event == null) {\n"),
         Mistake.of(
-            "E01",
-            "a connection event is reported by its endpoint and by its EVD",
-            "ConnectionEventImpl.java",
-            "    return null; //",
-            "    return this; //"),
+                "E01",
+                "a connection event is reported by its endpoint and by its EVD",
+                "ConnectionEventImpl.java",
+                "    return null; //",
+                "    return this; //")
+            .with("ConnectionGate.java", "    evd.merger().forgetGone();\n", ""),
         Mistake.of(
-            "C02",
-            "a connection that came about ends as one that did not",
-            "Connection.java",
-            "          default -> gate.isEstablished();",
-            "          default -> false;"),
+                "C02",
+                "a connection that came about ends as one that did not",
+                "Connection.java",
+                "          default -> gate.isEstablished();",
+                "          default -> false;")
+            .foundBy("12785"),
         Mistake.of(
             "W04",
             "a waiter is not woken",

@@ -32,7 +32,7 @@ public final class Cmrate implements Callable<Integer> {
   private static final int MAX_PORT = 65_535;
   private static final int MAX_CONNECTIONS = 100_000;
 
-  @Option(names = "-s", description = "Be the side that listens; the other one runs elsewhere.")
+  @Option(names = "-s", description = "Be the side that listens; the other runs elsewhere.")
   private boolean isServer;
 
   @Option(

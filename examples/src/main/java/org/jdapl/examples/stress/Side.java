@@ -182,8 +182,10 @@ final class Side implements EventHandler {
 
   private void handle(final ConnectionRequest request) {
     final ByteBuffer hello = request.privateData();
-    final int index = hello.getInt();
-    if (index < connections) {
+    final int index = hello.remaining() < Integer.BYTES ? -1 : hello.getInt();
+    if (index < 0) {
+      request.reject(null); // of somebody else
+    } else if (index < connections) {
       ((Server) ends.get(index)).onRequest(request, hello);
     } else {
       account.request.posted.increment();

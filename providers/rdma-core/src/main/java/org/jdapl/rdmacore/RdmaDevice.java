@@ -389,21 +389,8 @@ final class RdmaDevice extends AbstractDevice {
   void begin(final RdmaObject object) {
     synchronized (objects) {
       checkOpen(object.kind.create);
-      checkRoom(object.kind);
       object.hold(object.kind.create);
       counts.get(object.kind)[0]++;
-    }
-  }
-
-  /** Drivers have several errnos for it. They alone know of the objects of others. */
-  private void checkRoom(final RdmaObject.Kind kind) {
-    final int limit = kind.limit(limits());
-    if (counts.get(kind)[0] >= limit) {
-      throw new VerbsException(
-          kind.create,
-          name(),
-          VerbsException.ENOMEM,
-          "there are " + limit + " " + kind.plural + "; close one first");
     }
   }
 

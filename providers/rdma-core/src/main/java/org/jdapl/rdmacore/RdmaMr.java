@@ -50,9 +50,15 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
     }
   }
 
-  /** Over iWARP a region that a read is to fill must be one that the peer may write to. */
+  /**
+   * Over iWARP a region that a read is to fill must be one that the peer may write to. One that
+   * peers are told of gets no more rights than its owner asked for.
+   */
   private static Set<Access> withReads(final Set<Access> access, final boolean isIwarp) {
-    if (!isIwarp || !access.contains(Access.LOCAL_WRITE)) {
+    if (!isIwarp
+        || !access.contains(Access.LOCAL_WRITE)
+        || access.contains(Access.REMOTE_READ)
+        || access.contains(Access.REMOTE_ATOMIC)) {
       return access;
     }
     final Set<Access> more = EnumSet.copyOf(access);

@@ -1,6 +1,5 @@
 package org.jdapl.rdmacore;
 
-import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.VerbsException;
 
 /**
@@ -29,18 +28,6 @@ abstract class RdmaObject implements AutoCloseable {
       this.plural = plural;
       this.create = create;
       this.destroy = destroy;
-    }
-
-    /** How many there may be. */
-    int limit(final DeviceLimits limits) {
-      return switch (this) {
-        case PD -> limits.maxPd();
-        case MR -> limits.maxMr();
-        case MW -> limits.maxMw();
-        case CQ -> limits.maxCq();
-        case SRQ -> limits.maxSrq();
-        case QP -> limits.maxQp();
-      };
     }
   }
 

@@ -10,7 +10,8 @@ import java.util.stream.Stream;
 /**
  * The open objects of a device, for a provider that has no other table of them (what a kernel keeps
  * for an ibv_context): whose an object is, what it is made with, how many there may be, and that no
- * handler of it runs once it is closed. Every method may be called holding the lock or not.
+ * handler of it runs once it is closed. Every method but {@link #call} may be called holding the
+ * lock.
  */
 public final class ObjectTable {
 
@@ -226,6 +227,12 @@ public final class ObjectTable {
       if (entry == null) {
         return;
       }
+      if (entry.callers.contains(Thread.currentThread())) {
+        throw busy(
+            entry.kind.destroy,
+            object,
+            "called inside its own handler, whose return it would have to wait for");
+      }
       if (!entry.closed) {
         checkUnused(object, entry);
         entry.closed = true;
@@ -243,12 +250,6 @@ public final class ObjectTable {
   private void checkUnused(final Object object, final Entry entry) {
     if (entry.users > 0) {
       throw busy(entry.kind.destroy, object, userOf(object) + " uses it; close that first");
-    }
-    if (entry.callers.contains(Thread.currentThread())) {
-      throw busy(
-          entry.kind.destroy,
-          object,
-          "called inside its own handler, whose return it would have to wait for");
     }
   }
 

@@ -124,6 +124,7 @@ class ObjectTableTest {
                     () -> {
                       inside.countDown();
                       awaitQuietly(leave);
+                      assertRefused(pd::close, VerbsException.EBUSY, "inside its own handler");
                       ends.add("handler");
                     }));
     handler.start();
