@@ -208,7 +208,9 @@ public abstract class TeardownThreadsContract extends Contract {
     try {
       await(inBackground(() -> adapter.closeAbruptly(Duration.ofMillis(200))), "the second close");
       await(first, "the first one, which is the same");
-      await(() -> catchThrowable(() -> post(other, 1)) != null, "the close of the other EVD");
+      await(
+          () -> catchThrowable(() -> other.postSoftwareEvent("late")) != null,
+          "the close of the other EVD");
     } finally {
       release.countDown(); // or what cleans up waits for the first one
     }
