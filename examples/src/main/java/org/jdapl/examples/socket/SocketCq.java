@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jdapl.verbs.*;
 
+// tag::cq[]
 /** A completion queue. It grows, and so never overflows. */
 record SocketCq(
     SocketDevice device, int capacity, CqHandler handler, Queue<Wc> queue, AtomicBoolean armed)
@@ -13,7 +14,6 @@ record SocketCq(
   /** A completion: puts itself into a batch. */
   interface Wc extends Consumer<WorkCompletions> {}
 
-  // tag::arm[]
   /** Adds a completion and takes the arm away: one step, as its caller holds the lock. */
   void add(Wc completion) {
     queue.add(completion);
@@ -32,8 +32,6 @@ record SocketCq(
     }
   }
 
-  // end::arm[]
-
   @Override
   public int poll(WorkCompletions into, int max) {
     synchronized (device) {
@@ -51,3 +49,4 @@ record SocketCq(
     device.objects.close(this, queue::clear);
   }
 }
+// end::cq[]

@@ -12,9 +12,9 @@ import org.jdapl.verbs.*;
 final class SocketDevice extends AbstractDevice {
 
   static final Executor THREADS = Executors.newCachedThreadPool(SocketDevice::daemon);
-  private static final int MANY = 1 << 16;
 
   // tag::declaration[]
+  private static final int MANY = 1 << 16;
   private static final Declaration DECLARATION =
       new Declaration(
           ArmModel.WEAK,
@@ -45,13 +45,6 @@ final class SocketDevice extends AbstractDevice {
 
   // end::declaration[]
 
-  private record Pd(SocketDevice device) implements ProtectionDomain {
-    @Override
-    public void close() {
-      device.objects.close(this, () -> {});
-    }
-  }
-
   // tag::memory[]
   private record Mr(
       SocketDevice device, ProtectionDomain pd, ByteBuffer buffer, Set<Access> access, int lkey)
@@ -69,6 +62,7 @@ final class SocketDevice extends AbstractDevice {
 
   // end::memory[]
 
+  // tag::device[]
   final ObjectTable objects = new ObjectTable(this, this);
   final ScatterGather memory = new ScatterGather(LIMITS.maxSge()); // of the request at hand
   final Map<SocketConnection, SocketListener> requests = new HashMap<>(); // to be answered
@@ -86,15 +80,21 @@ final class SocketDevice extends AbstractDevice {
     return thread;
   }
 
-  // tag::later[]
   /** Has a handler of an object called, if the object is open then. */
   void later(Object object, Runnable handler) {
     handlers.execute(() -> objects.call(object, handler));
   }
 
-  // end::later[]
+  // end::device[]
 
   // tag::create[]
+  private record Pd(SocketDevice device) implements ProtectionDomain {
+    @Override
+    public void close() {
+      device.objects.close(this, () -> {});
+    }
+  }
+
   @Override
   public ProtectionDomain allocPd() {
     return objects.add(new Pd(this));
@@ -152,10 +152,12 @@ final class SocketDevice extends AbstractDevice {
     return id;
   }
 
+  // tag::close[]
   @Override
   public synchronized void close() {
     objects.end();
     List.copyOf(requests.keySet()).forEach(it -> it.reject(SocketConnection.NOBODY_LISTENS, null));
     handlers.shutdown();
   }
+  // end::close[]
 }

@@ -6,6 +6,7 @@ import org.jdapl.verbs.*;
 /** A queue pair. One of its requests is with the peer at a time; the next follows the answer. */
 final class SocketQp implements QueuePair {
 
+  // tag::qp[]
   private static final Set<WrOpcode> OPCODES =
       Set.of(WrOpcode.SEND, WrOpcode.RDMA_WRITE, WrOpcode.RDMA_READ);
   private static final int FOR_EVER = 7;
@@ -30,6 +31,8 @@ final class SocketQp implements QueuePair {
   public int number() {
     return number;
   }
+
+  // end::qp[]
 
   // tag::post[]
   @Override
@@ -136,6 +139,19 @@ final class SocketQp implements QueuePair {
     }
   }
 
+  @Override
+  public void modifyToError() {
+    synchronized (device) {
+      device.objects.own("modify_qp", SocketQp.class, this);
+      fail();
+    }
+  }
+
+  @Override
+  public void close() {
+    device.objects.close(this, this::fail);
+  }
+
   // end::proceed[]
 
   // tag::scatter[]
@@ -197,17 +213,4 @@ final class SocketQp implements QueuePair {
   }
 
   // end::serve[]
-
-  @Override
-  public void modifyToError() {
-    synchronized (device) {
-      device.objects.own("modify_qp", SocketQp.class, this);
-      fail();
-    }
-  }
-
-  @Override
-  public void close() {
-    device.objects.close(this, this::fail);
-  }
 }

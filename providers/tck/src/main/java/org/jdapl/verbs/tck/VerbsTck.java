@@ -4,14 +4,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.Delivery;
+import org.jdapl.verbs.Device;
+import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
@@ -38,6 +42,7 @@ public abstract class VerbsTck {
   private final List<Side> sides = new ArrayList<>();
   private volatile Thread inVerb;
   private volatile TckBed bed;
+  private volatile String forgotten = "";
   private EventChannel channel;
   private NanoClock clock;
 
@@ -96,10 +101,36 @@ public abstract class VerbsTck {
   }
 
   private Side open(final String parameters) {
-    final Side side = new Side(this, bed.provider.open(parameters, channel));
+    final Device device = bed.provider.open(parameters, channel);
+    forgotten = forgotten(device.limits());
+    final Side side = new Side(this, device);
     sides.add(side);
     clock = side.device.clock();
     return side;
+  }
+
+  /** With one of these 0 a device can do nothing; whatever failed, that is why. */
+  private static String forgotten(final DeviceLimits limits) {
+    final Map<String, Number> needed =
+        Map.of(
+            "maxQp", limits.maxQp(),
+            "maxQpWr", limits.maxQpWr(),
+            "maxSge", limits.maxSge(),
+            "maxCq", limits.maxCq(),
+            "maxCqe", limits.maxCqe(),
+            "maxMr", limits.maxMr(),
+            "maxPd", limits.maxPd(),
+            "maxMessageBytes", limits.maxMessageBytes());
+    final String none =
+        needed.keySet().stream()
+            .filter(name -> needed.get(name).longValue() == 0)
+            .sorted()
+            .collect(Collectors.joining(", "));
+    return none.isEmpty()
+        ? ""
+        : "a limit of 0, which is what DeviceLimits.Builder was not told: "
+            + none
+            + ". Nothing works without.";
   }
 
   final boolean isVirtual() {
@@ -304,7 +335,7 @@ public abstract class VerbsTck {
       text.append(from == 0 ? "" : "(the last " + STEPS_SHOWN + " of " + steps.size() + ") ");
       text.append(String.join("; ", steps.subList(from, steps.size())));
     }
-    text.append("\n  often:    ").append(often);
+    text.append("\n  often:    ").append(forgotten.isEmpty() ? often : forgotten);
     if (sides.isEmpty()) {
       text.append("\n  device:   none was opened, of ").append(bed.provider);
     }

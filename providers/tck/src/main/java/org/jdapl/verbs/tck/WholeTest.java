@@ -3,8 +3,10 @@ package org.jdapl.verbs.tck;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -17,6 +19,8 @@ import org.opentest4j.TestAbortedException;
  * after its time: a verb that does not return fails its test, and does not stop the others.
  */
 final class WholeTest implements InvocationInterceptor {
+
+  private static final Set<String> CONNECTING = Set.of("listen", "connect");
 
   @Override
   public void interceptTestMethod(
@@ -56,8 +60,10 @@ final class WholeTest implements InvocationInterceptor {
           tck.report(
               "the test to end within " + seconds(bed.test),
               "it is stuck in\n" + stuck,
-              "a destroy that waits for an event to be acknowledged that nobody will, or that was"
-                  + " called on the thread that owes it; a lost wake-up of a lock of the provider."));
+              "if the steps went on until now, a slow machine: TckBed.withTimes gives a test more."
+                  + " Else a destroy that waits for an event to be acknowledged that nobody will,"
+                  + " or that was called on the thread that owes it; a lost wake-up of a lock of"
+                  + " the provider."));
     }
     if (failure.get() != null) {
       throw failure.get();
@@ -88,13 +94,20 @@ final class WholeTest implements InvocationInterceptor {
   private static Throwable inWords(final VerbsTck tck, final Throwable failure) {
     if (failure instanceof RuntimeException && !(failure instanceof TestAbortedException)) {
       return new AssertionError(
-          tck.report(
-              "a call to be done that the contract allows",
-              failure,
-              "a check of the provider that is too strict; its cause is below."),
+          tck.report("a call to be done that the contract allows", failure, often(failure)),
           failure);
     }
     return failure;
+  }
+
+  private static String often(final Throwable failure) {
+    final boolean isConnections =
+        failure instanceof VerbsException e
+            && e.errno() == VerbsException.EOPNOTSUPP
+            && CONNECTING.contains(e.verb());
+    return isConnections
+        ? "a provider that has no connections so far: its tests extend LocalProviderTck."
+        : "a check of the provider that is too strict; its cause is below.";
   }
 
   private static String stack(final Thread thread) {
