@@ -265,6 +265,28 @@ public final class ProviderMistakes {
                   }
                 }),
         mistake(
+            "an armed queue is silent as long as older completions lie there",
+            "required_P02_whatLiesInAnArmedQueueHidesNothingThatIsAdded",
+            behind ->
+                new Broken(behind) {
+                  private boolean holding;
+
+                  @Override
+                  Object onVerb(final Call call) {
+                    holding &= !polls(call);
+                    final Object result = call.proceed();
+                    holding |= call.verb == Verb.REQ_NOTIFY_CQ && (Integer) result > 0;
+                    return result;
+                  }
+
+                  @Override
+                  void onEvent(final Event event) {
+                    if (!event.kind.equals(Fault.NOTIFICATION) || !holding) {
+                      event.deliver();
+                    }
+                  }
+                }),
+        mistake(
                 "a strong arm is silent about what is there",
                 "required_P02_aStrongArmNotifiesOfWhatIsThere",
                 behind ->

@@ -27,6 +27,7 @@ public abstract class ArmingTck extends VerbsTck {
 
   private static final int ROUNDS = 12;
   private static final int ARM_ATTEMPTS = 64;
+  private static final int STEP = 250;
 
   private static final String LOST =
       "the arm and the arrival of a completion are not one step: the producer looks at the arm"
@@ -208,6 +209,26 @@ public abstract class ArmingTck extends VerbsTck {
       drainAll("a lost completion.");
     }
     needs(hinted, "it never hinted");
+  }
+
+  @Test
+  void required_P02_whatLiesInAnArmedQueueHidesNothingThatIsAdded() {
+    open();
+    boolean armed = false;
+    for (int round = 0; round < 4; round++) {
+      needs(holdOne(), "it hints without end, and may not be armed");
+      final int before = cq.notifications.get();
+      if (declared().isArmedAfter(cq.arm())) {
+        armed = true;
+        complete();
+        cq.awaitNotification(
+            before + 1,
+            "a producer that tells of the first completion in an empty queue only. That an arm is"
+                + " silent about what was there, or hints, does not take it away.");
+      }
+      drainAll("a lost completion.");
+    }
+    needs(armed, "it is never armed while there are completions");
   }
 
   @Test
@@ -532,6 +553,9 @@ public abstract class ArmingTck extends VerbsTck {
         }
         for (int i = 0; i < batch.size(); i++) {
           same((long) taken++, batch.wrId(i), "the next receive", "two threads in one queue.");
+        }
+        if (taken / STEP > (taken - batch.size()) / STEP) {
+          did(taken + " are taken");
         }
         room.release(batch.size() + (isHalf(taken, batch.size(), count) ? Side.WR - 2 : 0));
         batch.clear();
