@@ -46,7 +46,7 @@ class StressIT {
         Guest survivor = wire.server("stress-survivor", BOUND, stress("-s --time 1000"))) {
       try (Guest lost =
           wire.client("stress-lost", BOUND, stress("-c --time 1000 -a " + Wire.SERVER))) {
-        survivor.awaitOutput(" connections\n", 2); // ten seconds after its first line
+        survivor.awaitOutput(" wakes, ", 2); // ten seconds after its first line
         assertThat(lost.isRunning()).isTrue();
       } // without a word
       survivor.awaitSuccess();
