@@ -143,11 +143,15 @@ final class Mistakes {
             "  private long left() {\n    merger.end();\n",
             "  private long left() {\n"),
         Mistake.of(
-            "E11",
-            "what ON_NEW holds back stays in the batch of who uses that next",
-            "Merger.java",
-            "    } while (found && --most > 0);\n    stash.keep();\n",
-            "    } while (found && --most > 0);\n"),
+                "E11",
+                "what ON_NEW holds back stays in the batch of who uses that next",
+                "Merger.java",
+                "    } while (found && --most > 0);\n    stash.keep();\n",
+                "    } while (found && --most > 0);\n")
+            .with(
+                "EvdImpl.java",
+                "    merger.end();\n    if (advanceDrains()",
+                "    if (advanceDrains()"),
         Mistake.of(
             "E11",
             "a turn that ends over a stash does not say so",
