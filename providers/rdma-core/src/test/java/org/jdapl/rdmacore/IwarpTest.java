@@ -91,7 +91,7 @@ class IwarpTest extends Bed {
     assertThat(Side.poll(a.sendCq, 1))
         .extracting(Side.Completion::status)
         .containsExactly(WcStatus.SUCCESS);
-    assertThat(buffer.getLong(0)).isEqualTo(0x1234_5678L);
+    assertThat(buffer.order(b.buffer.order()).getLong(0)).isEqualTo(0x1234_5678L);
   }
 
   @Test
