@@ -29,26 +29,22 @@ public class SleepAgainstWake {
     }
   }
 
-  /** Who sleeps here never goes on. An Error, because what a channel throws else is borne. */
-  @SuppressWarnings("StaticAssignmentOfThrowable") // a trace would cost more than the race takes
-  private static final class Asleep extends Error {
-    private static final long serialVersionUID = 1L;
-    private static final Asleep INSTANCE = new Asleep();
-
-    private Asleep() {
-      super("asleep", null, false, false);
-    }
-  }
-
-  /** Remembers what it was asked for. */
+  /** Sleeps until it is woken, or nobody is left who would wake it. */
   private static final class Channel implements EventChannel {
-    private boolean slept;
-    private boolean woken;
+    private volatile boolean woken;
+    private volatile boolean published;
+    private boolean forEver;
 
     @Override
     public int await(final long timeoutNanos) {
-      slept = true;
-      throw Asleep.INSTANCE;
+      while (!woken) {
+        if (published) { // then it is woken already, if it ever is
+          forEver = !woken;
+          return 0;
+        }
+        Thread.onSpinWait();
+      }
+      return 0;
     }
 
     @Override
@@ -59,8 +55,12 @@ public class SleepAgainstWake {
     @Override
     public void close() {}
 
+    void published() {
+      published = true;
+    }
+
     int result() {
-      return slept && !woken ? 1 : 0;
+      return forEver ? 1 : 0;
     }
   }
 
@@ -77,11 +77,7 @@ public class SleepAgainstWake {
 
     @Actor
     public void dispatcher() {
-      try {
-        idle.waitFor(0, cursor, cursor, null);
-      } catch (final Asleep e) {
-        // it stays announced
-      }
+      idle.waitFor(0, cursor, cursor, null);
     }
 
     @Actor
@@ -89,6 +85,7 @@ public class SleepAgainstWake {
       delay();
       cursor.set(0);
       idle.wake();
+      channel.published();
     }
 
     @Arbiter
@@ -112,7 +109,7 @@ public class SleepAgainstWake {
       delay();
       if (cursor.get() < 0) {
         sleeper.set(Thread.currentThread());
-        channel.slept = true;
+        channel.await(0);
       }
     }
 
@@ -123,6 +120,7 @@ public class SleepAgainstWake {
       if (sleeper.getAndSet(null) != null) {
         channel.wakeup();
       }
+      channel.published();
     }
 
     @Arbiter
