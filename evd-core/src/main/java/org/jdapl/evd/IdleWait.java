@@ -181,14 +181,16 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   private int read(final long timeoutNanos) {
     try {
       return channel.await(timeoutNanos);
-    } catch (final RuntimeException e) {
+    } catch (final VirtualMachineError e) {
+      throw e;
+    } catch (final RuntimeException | Error e) {
       onFault(e);
       LockSupport.parkNanos(this, FAULT_DELAY);
       return 0;
     }
   }
 
-  private void onFault(final RuntimeException e) {
+  private void onFault(final Throwable e) {
     final long count = faults.incrementAndGet();
     if (Long.bitCount(count) == 1) {
       LOGGER.error("the provider's event channel {} failed, {} times so far", channel, count, e);
@@ -219,7 +221,9 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
     try {
       channel.wakeup();
       return true;
-    } catch (final RuntimeException e) { // none of the poster's
+    } catch (final VirtualMachineError e) {
+      throw e;
+    } catch (final RuntimeException | Error e) { // none of the poster's
       onFault(e);
       return false;
     }

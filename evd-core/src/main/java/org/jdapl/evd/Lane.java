@@ -273,11 +273,14 @@ final class Lane {
     return event;
   }
 
-  /**
-   * How many events it holds; those that will not be handed out any more are forgotten. By the
-   * holder of the turn.
-   */
+  /** How many events it holds that will be handed out. By the holder of the turn. */
   int count() {
+    forgetGone();
+    return inCounted;
+  }
+
+  /** Forgets the events that will not be handed out any more. By the holder of the turn. */
+  void forgetGone() {
     if (counted == null) {
       counted = new ArrayDeque<>(0);
     }
@@ -294,7 +297,6 @@ final class Lane {
       mortals -= before - counted.size();
     }
     inCounted = counted.size();
-    return inCounted;
   }
 
   private static boolean isMortal(final Object event) {

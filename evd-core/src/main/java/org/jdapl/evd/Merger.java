@@ -218,7 +218,7 @@ final class Merger {
 
   /** Forgets the events of the lane that will not be handed out any more. */
   void forgetGone() {
-    lane.count();
+    lane.forgetGone();
   }
 
   /** After {@link #count}: whether one of those events tells of itself. */

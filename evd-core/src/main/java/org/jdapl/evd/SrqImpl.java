@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jdapl.dat.AsyncEvent;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
@@ -620,14 +621,13 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   /** A post that found it open is over then, or stuck: then it stays open. */
   private void waitForPost() {
-    boolean over = false;
     try {
       lockUnlessStuck("close");
-      guard.unlock();
-      over = true;
-    } finally {
-      closed = over;
+    } catch (final DatException e) {
+      closed = false;
+      throw e;
     }
+    guard.unlock();
   }
 
   private void lockUnlessStuck(final String call) {

@@ -1984,8 +1984,14 @@ final class Mistakes {
             "P04",
             "a channel that fails to wake its reader fails the poster",
             "IdleWait.java",
-            "    } catch (final RuntimeException e) { // none of the poster's",
+            "    } catch (final RuntimeException | Error e) { // none of the poster's",
             "    } catch (final ArithmeticException e) { // none of the poster's"),
+        Mistake.of(
+            "U10",
+            "an error of a channel ends a dispatcher's thread",
+            "IdleWait.java",
+            "    } catch (final RuntimeException | Error e) {\n",
+            "    } catch (final RuntimeException e) {\n"),
         Mistake.of(
             "P05",
             "an error ends for good that a channel is read while its reader is kept",

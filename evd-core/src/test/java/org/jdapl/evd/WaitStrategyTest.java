@@ -278,16 +278,42 @@ class WaitStrategyTest {
     assertThat(order).containsExactly("read", "closed");
   }
 
-  /** That thread may be over: another one is woken. */
   @Test
-  void required_P04_nobodySleepsWhoseSleepAChannelEndedByAnError() {
+  void required_U10_anErrorOfAChannelIsBorneAsAnExceptionIs() {
     final List<String> called = new ArrayList<>();
     final EventChannel channel =
         new EventChannel() {
           @Override
           public int await(final long timeoutNanos) {
             called.add("await");
-            throw new AssertionError("the test says so");
+            throw new LinkageError("the test says so");
+          }
+
+          @Override
+          public void wakeup() {
+            called.add("wakeup");
+          }
+
+          @Override
+          public void close() {}
+        };
+    final IdleWait idle = new IdleWait(WaitStrategy.SPIN_THEN_BLOCK, channel, new ArrayDeque<>());
+
+    assertThat(idle.waitFor(0, new Sequence(), null, null)).as("nothing came").isNegative();
+    assertThat(idle.look()).as("handlers called").isZero();
+    assertThat(called).containsExactly("await", "await");
+  }
+
+  /** That thread may be over: another one is woken. */
+  @Test
+  void required_P04_nobodySleepsWhoseSleepAnErrorOfTheMachineEnded() {
+    final List<String> called = new ArrayList<>();
+    final EventChannel channel =
+        new EventChannel() {
+          @Override
+          public int await(final long timeoutNanos) {
+            called.add("await");
+            throw new OutOfMemoryError("the test says so");
           }
 
           @Override
