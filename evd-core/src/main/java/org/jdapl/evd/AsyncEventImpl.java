@@ -32,9 +32,10 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
     return waitsIn == evd && kind == of;
   }
 
-  /** It goes into a report. */
+  /** It goes into a report, and its lane forgets it: nobody may ever take events there. */
   void withdraw() {
     handOut(waitsIn, from(), -1);
+    waitsIn.control(waitsIn.merger()::forgetGone);
   }
 
   /** Under the slot's lock. */

@@ -67,13 +67,17 @@ final class AsyncSlot {
     return waiting.contains(event);
   }
 
-  /** The object is closed: no event is made, and one that waits is not handed out any more. */
-  synchronized void withdraw(final List<Event> into) {
-    closed = true;
-    for (final AsyncEventImpl event : waiting) {
+  /** The object is closed: no event is made, and one that waits goes into its report. */
+  void withdraw(final List<Event> into) {
+    final List<AsyncEventImpl> withdrawn;
+    synchronized (this) {
+      closed = true;
+      withdrawn = List.copyOf(waiting);
+      waiting.clear();
+    }
+    for (final AsyncEventImpl event : withdrawn) {
       event.withdraw();
       into.add(event);
     }
-    waiting.clear();
   }
 }

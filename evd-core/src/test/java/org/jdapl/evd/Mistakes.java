@@ -178,6 +178,12 @@ final class Mistakes {
             "      if (event.waitsIn(evd, kind)) {",
             "      if (event.waitsIn(evd, kind) && reason == null) {"),
         Mistake.of(
+            "E07",
+            "an error of a closed object stays in the async EVD",
+            "AsyncEventImpl.java",
+            "    waitsIn.control(waitsIn.merger()::forgetGone);\n",
+            ""),
+        Mistake.of(
             "E08",
             "an EVD is made shorter than what waits in it",
             "Lane.java",

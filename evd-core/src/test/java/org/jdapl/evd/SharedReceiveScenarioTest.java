@@ -592,6 +592,22 @@ class SharedReceiveScenarioTest {
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_BROKEN);
   }
 
+  /** Nobody may ever take events there, and objects come and go. */
+  @Test
+  void required_E07_anErrorOfAClosedObjectLeavesTheAsyncEvd() {
+    final Bed bed = bed(LastWqe.NEVER);
+    final EvdImpl asyncEvd = (EvdImpl) bed.ia.asyncEvd();
+    bed.device.async().onAsync(AsyncType.SRQ_ERR, bed.qp().srq());
+    assertThat(asyncEvd.merger().hasMoreInMemory()).as("it waits there").isTrue();
+
+    bed.endpoint.closeAsync(LONG);
+    bed.settle();
+    bed.srq.close();
+    bed.settle();
+
+    assertThat(asyncEvd.merger().hasMoreInMemory()).as("it still does").isFalse();
+  }
+
   @Test
   void shouldSayWhereTheDeviceHasNoSharedQueues() {
     final ScriptedBed bed = new ScriptedBed(new ScriptedDevice(Behavior.WEAK).withoutOptions(), 1);
