@@ -262,54 +262,33 @@ final class Merger {
     boolean found = false;
     int entry;
     while ((entry = stash.firstUnknown()) != Stash.NONE) {
-      final boolean silent = isSilent(entry);
-      final boolean unsignalled = evd.mayBeUnsignalled() && isUnsignalled(entry);
-      final boolean tells = isMarker(entry) || (!silent && !unsignalled);
-      found |= tells && !isOf(swept, entry);
-      stash.look(entry, silent, unsignalled);
+      found |= look(swept, entry);
     }
     return found;
   }
 
-  private boolean isOf(final Incarnation endpoint, final int entry) {
+  private boolean look(final Incarnation swept, final int entry) {
+    final Incarnation owner = ownerOf(entry);
     final long wrId = stash.wrId(entry);
-    return endpoint != null
-        && endpoints.find(wrId, stash.qpNumber(entry)) == endpoint
-        && endpoint.evdOf(endpoint.queue(wrId)) == evd;
-  }
-
-  private boolean isMarker(final int entry) {
-    final long wrId = stash.wrId(entry);
-    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
-    final int slot = endpoint == null ? -1 : endpoint.queue(wrId).slotOf(wrId);
-    return slot >= 0 && endpoint.queue(wrId).isMarker(slot);
-  }
-
-  /** Whether a completion will make no event. */
-  private boolean isSilent(final int entry) {
-    final long wrId = stash.wrId(entry);
-    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
-    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
-      return true;
-    }
-    final WorkQueue queue = endpoint.queue(wrId);
-    final int slot = queue.slotOf(wrId);
-    return slot < 0
-        || queue.isMarker(slot)
-        || queue.isSwept()
-        || (stash.status(entry) == WcStatus.SUCCESS && queue.isSuppressed(slot));
-  }
-
-  /** Whether a completion is of a request that tells nobody of its success. */
-  private boolean isUnsignalled(final int entry) {
-    final long wrId = stash.wrId(entry);
-    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
-    if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {
+    final int slot = owner == null ? -1 : owner.queue(wrId).slotOf(wrId);
+    if (slot < 0) {
+      stash.look(entry, true, false);
       return false;
     }
-    final WorkQueue queue = endpoint.queue(wrId);
-    final int slot = queue.slotOf(wrId);
-    return slot >= 0 && queue.isUnsignalled(slot);
+    final WorkQueue queue = owner.queue(wrId);
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
+    final boolean marker = queue.isMarker(slot);
+    final boolean silent = marker || queue.isSwept() || (success && queue.isSuppressed(slot));
+    final boolean unsignalled = evd.mayBeUnsignalled() && success && queue.isUnsignalled(slot);
+    stash.look(entry, silent, unsignalled);
+    return owner != swept && (marker || (!silent && !unsignalled));
+  }
+
+  /** Whose request a completion is of; null if it is gone, or if its queue has another EVD. */
+  private Incarnation ownerOf(final int entry) {
+    final long wrId = stash.wrId(entry);
+    final Incarnation owner = endpoints.find(wrId, stash.qpNumber(entry));
+    return owner != null && owner.evdOf(owner.queue(wrId)) == evd ? owner : null;
   }
 
   /**
@@ -318,12 +297,12 @@ final class Merger {
    * @return false if it has to wait for ESTABLISHED.
    */
   private boolean pass(final int entry) {
-    final long wrId = stash.wrId(entry);
-    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
-    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
+    final Incarnation endpoint = ownerOf(entry);
+    if (endpoint == null) {
       drop(stash.pop());
       return true;
     }
+    final long wrId = stash.wrId(entry);
     final Connection connection = endpoint.connection();
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     final WorkQueue queue = endpoint.queue(wrId);
@@ -433,11 +412,11 @@ final class Merger {
   }
 
   private boolean handOut(final int entry, final Handout to) {
-    final long wrId = stash.wrId(entry);
-    final Incarnation endpoint = endpoints.find(wrId, stash.qpNumber(entry));
-    if (endpoint == null || endpoint.evdOf(endpoint.queue(wrId)) != evd) {
+    final Incarnation endpoint = ownerOf(entry);
+    if (endpoint == null) {
       return drop(entry);
     }
+    final long wrId = stash.wrId(entry);
     final WorkQueue queue = endpoint.queue(wrId);
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     final ConnectionGate gate = endpoint.gate();
@@ -655,7 +634,7 @@ final class Merger {
     final Stash.Fifo others = new Stash.Fifo();
     int entry;
     while ((entry = stash.pop()) != Stash.NONE) {
-      if (isOf(endpoint, entry)) {
+      if (ownerOf(entry) == endpoint) {
         sweep(endpoint, endpoint.queue(stash.wrId(entry)), entry);
       } else {
         stash.append(others, entry);

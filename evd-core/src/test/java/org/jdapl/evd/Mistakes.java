@@ -1345,8 +1345,8 @@ final class Mistakes {
             "D01",
             "an unsignalled failure makes no upcall",
             "Merger.java",
-            "if (endpoint == null || stash.status(entry) != WcStatus.SUCCESS) {",
-            "if (endpoint == null) {"),
+            " && success && queue.isUnsignalled(slot);",
+            " && queue.isUnsignalled(slot);"),
         Mistake.of(
             "D01",
             "an unsignalled success ends a wait",

@@ -221,7 +221,7 @@ final class ExplorerMistakes {
             "U04",
             "an event that tells waits behind one that does not",
             "Merger.java",
-            "evd.mayBeUnsignalled() && isUnsignalled(entry);",
+            "evd.mayBeUnsignalled() && success && queue.isUnsignalled(slot);",
             "evd.mayBeUnsignalled();"),
         Mistake.of(
                 "E05",
