@@ -305,8 +305,8 @@ final class Dispatcher implements Runnable {
   }
 
   /**
-   * One round on the caller's thread: looks into the channel, does tasks and timers, and gives each
-   * EVD that is ready now its turn.
+   * One round on the caller's thread: looks into the channel, and gives each EVD that is ready now
+   * its turn.
    *
    * @return whether there was anything to do.
    */

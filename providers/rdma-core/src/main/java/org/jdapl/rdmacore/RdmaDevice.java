@@ -72,13 +72,15 @@ final class RdmaDevice extends AbstractDevice {
           LastWqe.UNKNOWN,
           PrivateDataLength.PADDED);
 
-  private static final int IBV_DEVICE_SRQ_RESIZE = 1 << 13;
   private static final int CQ_EVENTS = 64;
 
-  // What InfiniBand's messages have room for, less the header of the connection manager.
+  /** IBV_DEVICE_SRQ_RESIZE. */
+  private static final int RESIZE_OF_SRQ = 1 << 13;
+
   /** IBV_DEVICE_MEM_WINDOW_TYPE_2A and IBV_DEVICE_MEM_WINDOW_TYPE_2B. */
   private static final int WINDOWS_OF_TYPE_2 = 1 << 23 | 1 << 24;
 
+  // What InfiniBand's messages have room for, less the header of the connection manager.
   private static final int IB_CONNECT_DATA = 56;
   private static final int IB_ACCEPT_DATA = 196;
   private static final int IB_REJECT_DATA = 148;
@@ -180,7 +182,7 @@ final class RdmaDevice extends AbstractDevice {
     if (!context.isIwarp()) {
       can.add(Capability.RDMA_WRITE_WITH_IMM);
     }
-    if ((context.attribute(DeviceAttr.DEVICE_CAP_FLAGS) & IBV_DEVICE_SRQ_RESIZE) != 0) {
+    if ((context.attribute(DeviceAttr.DEVICE_CAP_FLAGS) & RESIZE_OF_SRQ) != 0) {
       can.add(Capability.SRQ_RESIZE);
     }
     return Collections.unmodifiableSet(can);
