@@ -34,7 +34,7 @@ final class AsyncEventImpl extends LaneEvent implements AsyncEvent {
 
   /** It goes into a report, and its lane forgets it: nobody may ever take events there. */
   void withdraw() {
-    handOut(waitsIn, from(), -1);
+    report(waitsIn, from());
     waitsIn.control(waitsIn.merger()::forgetGone);
   }
 

@@ -206,7 +206,7 @@ final class ConnectionGate {
   private void drop(final ConnectionEventImpl waiting, final List<Event> into) {
     if (waiting != null) {
       final ConnectionEventImpl event = connection.revised(waiting);
-      event.handOut(evd, incarnation.endpoint(), -1);
+      event.report(evd, incarnation.endpoint());
       into.add(event);
     }
   }

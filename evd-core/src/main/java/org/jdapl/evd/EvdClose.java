@@ -80,7 +80,7 @@ final class EvdClose {
     while ((polled = lane.poll()) != null) {
       final EventBase event = polled instanceof LaneEvent e ? e.drop() : softwareEvent(polled);
       if (event != null) {
-        event.handOut(evd, event.from(), -1);
+        event.report(evd, event.from());
         if (dropped.isEmpty()) {
           dropped = new ArrayList<>();
         }

@@ -27,6 +27,11 @@ abstract class EventBase implements Event {
     live = true;
   }
 
+  /** The event goes into a report: it is not handed out, and has no number. */
+  final void report(final EvdImpl by, final DatObject from) {
+    handOut(by, from, -1);
+  }
+
   /** The source, whether the event is live or not. */
   final DatObject from() {
     return source;
