@@ -1,6 +1,6 @@
 package org.jdapl.evd;
 
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.CompletionQueue;
@@ -20,8 +20,8 @@ final class CqFeed implements CqHandler {
   static final int BATCH = 16;
 
   private static final int EMPTY_LIMIT = 16;
-  private static final long FIRST_DELAY = TimeUnit.MILLISECONDS.toNanos(1);
-  private static final long LAST_DELAY = TimeUnit.MILLISECONDS.toNanos(64);
+  private static final Duration FIRST_DELAY = Duration.ofMillis(1);
+  private static final Duration LAST_DELAY = Duration.ofMillis(64);
 
   private enum Mode {
     /** It may hold completions and may not be armed: poll and rearm. */
@@ -42,7 +42,7 @@ final class CqFeed implements CqHandler {
   private final AtomicInteger room = new AtomicInteger();
   private CompletionQueue cq;
   private Mode mode = Mode.REARM;
-  private long delay = FIRST_DELAY;
+  private final Backoff delay = new Backoff(FIRST_DELAY, LAST_DELAY);
   private boolean wakes;
   private int empties;
   private int inARow;
@@ -161,7 +161,7 @@ final class CqFeed implements CqHandler {
             FaultLog.Call.POLL, cq, "returned " + into.size() + " completions for " + BATCH, null);
       }
       empties = 0;
-      delay = FIRST_DELAY;
+      delay.reset();
       inARow += into.size();
       evd.counters().maximum(Counters.MOST_COMPLETIONS, inARow);
       inARow = mode == Mode.ARMED ? 0 : inARow;
@@ -253,8 +253,7 @@ final class CqFeed implements CqHandler {
     muted = true;
     if (!wakes) { // else each poll at once that fails would add polls for ever
       wakes = true;
-      evd.ia().reaper().schedule(delay, () -> evd.control(this::wake));
-      delay = Math.min(2 * delay, LAST_DELAY);
+      evd.ia().reaper().schedule(delay.next(), () -> evd.control(this::wake));
     }
   }
 

@@ -51,7 +51,7 @@ final class EndpointDrain {
   private final AtomicBoolean goesOnLater = new AtomicBoolean();
 
   /** Of the reaper: a call ends soon, or is stuck. */
-  private Duration retry = RETRY;
+  private final Backoff retry = new Backoff(RETRY, LATE_RETRY);
 
   EndpointDrain(final Incarnation incarnation, final Connection connection) {
     this.incarnation = incarnation;
@@ -243,8 +243,7 @@ final class EndpointDrain {
         report();
       }
       final Reaper reaper = incarnation.ia().reaper();
-      reaper.schedule(retry, () -> reaper.execute(this::destroy));
-      retry = retry.compareTo(LATE_RETRY) < 0 ? retry.multipliedBy(2) : LATE_RETRY;
+      reaper.schedule(retry.next(), () -> reaper.execute(this::destroy));
       return;
     }
     destroy(incarnation.qp()::close);

@@ -33,7 +33,7 @@ final class SharedReceives extends WorkQueue {
 
   // Of the turn.
   private boolean polled;
-  private Duration retry = FIRST_RETRY;
+  private final Backoff retry = new Backoff(FIRST_RETRY, LAST_RETRY);
   private long passed;
 
   SharedReceives(
@@ -98,8 +98,8 @@ final class SharedReceives extends WorkQueue {
       incarnation
           .ia()
           .reaper()
-          .schedule(retry, incarnation.drain().closed(), () -> evd.control(this::passMarkers));
-      retry = retry.compareTo(LAST_RETRY) < 0 ? retry.multipliedBy(2) : LAST_RETRY;
+          .schedule(
+              retry.next(), incarnation.drain().closed(), () -> evd.control(this::passMarkers));
       return;
     }
     while (passed < posted()) {
