@@ -19,7 +19,7 @@ final class ConnectionGate {
   private final Stash.Fifo heldBack = new Stash.Fifo();
   private boolean established;
   private boolean establishBound;
-  private boolean timed;
+  private boolean endTimed;
   private boolean ended;
   private ConnectionEventImpl heldEnd;
 
@@ -92,8 +92,8 @@ final class ConnectionGate {
     if (ended) {
       return false;
     }
-    if (!timed) {
-      timed = true;
+    if (!endTimed) {
+      endTimed = true;
       connection.schedule(connection.bounds().order(), () -> evd.control(this::endBound));
     }
     if (!heldBack.isEmpty()) {

@@ -253,7 +253,7 @@ final class CqFeed implements CqHandler {
     muted = true;
     if (!wakes) { // else each poll at once that fails would add polls for ever
       wakes = true;
-      evd.ia().reaper().schedule(delay.next(), () -> evd.control(this::wake));
+      evd.controlAfter(delay.next(), this::wake);
     }
   }
 

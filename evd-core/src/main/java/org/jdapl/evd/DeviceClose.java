@@ -56,7 +56,7 @@ final class DeviceClose {
       if (done) {
         afterwards.run();
       } else {
-        ia.reaper().schedule(RETRY, () -> ia.reaper().execute(this::run));
+        ia.reaper().executeAfter(RETRY, this::run);
       }
     }
     running.set(false);

@@ -29,6 +29,7 @@ final class EndpointDrain {
 
   private final Incarnation incarnation;
   private final Connection connection;
+  private final Reaper reaper;
   private final AtomicInteger upcalls = new AtomicInteger();
   private final AtomicInteger partsOpen = new AtomicInteger();
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
@@ -56,6 +57,7 @@ final class EndpointDrain {
   EndpointDrain(final Incarnation incarnation, final Connection connection) {
     this.incarnation = incarnation;
     this.connection = connection;
+    reaper = incarnation.ia().reaper();
   }
 
   /** Begins, unless it began already; the shortest bound it was given counts. */
@@ -65,7 +67,7 @@ final class EndpointDrain {
 
   /** Begins, unless the state before is null: then it began already. */
   CompletableFuture<DrainReport> start(final EndpointState before, final Duration bound) {
-    incarnation.ia().reaper().schedule(bound, closed, this::force); // before what may be stuck
+    reaper.schedule(bound, closed, this::force); // before what may be stuck
     if (before != null) {
       endExpected = Connection.isEndExpected(before);
       partsOpen.set(incarnation.evds().size());
@@ -129,7 +131,7 @@ final class EndpointDrain {
       report();
     } else {
       abandon();
-      incarnation.ia().reaper().schedule(GRACE, closed, this::giveUp);
+      reaper.schedule(GRACE, closed, this::giveUp);
     }
   }
 
@@ -175,7 +177,7 @@ final class EndpointDrain {
       }
     }
     if (partsOpen.decrementAndGet() == 0) {
-      incarnation.ia().reaper().execute(this::account);
+      reaper.execute(this::account);
     }
     return true;
   }
@@ -183,15 +185,12 @@ final class EndpointDrain {
   /** A post is in progress, of which nothing tells that it returned: one timer looks again. */
   private void goOnLater() {
     if (!goesOnLater.getAndSet(true)) {
-      incarnation
-          .ia()
-          .reaper()
-          .schedule(
-              late ? LATE_RETRY : RETRY,
-              () -> {
-                goesOnLater.set(false); // first: a turn that finds it set is before those
-                goOn();
-              });
+      reaper.schedule(
+          late ? LATE_RETRY : RETRY,
+          () -> {
+            goesOnLater.set(false); // first: a turn that finds it set is before those
+            goOn();
+          });
     }
   }
 
@@ -242,8 +241,7 @@ final class EndpointDrain {
       if (late && accounted) {
         report();
       }
-      final Reaper reaper = incarnation.ia().reaper();
-      reaper.schedule(retry.next(), () -> reaper.execute(this::destroy));
+      reaper.executeAfter(retry.next(), this::destroy);
       return;
     }
     destroy(incarnation.qp()::close);
@@ -264,9 +262,9 @@ final class EndpointDrain {
     final Merger merger = evd.merger();
     if (merger.pass(incarnation.receiveFeed()) || late) {
       merger.sweep(incarnation);
-      incarnation.ia().reaper().execute(this::conclude);
+      reaper.execute(this::conclude);
     } else {
-      incarnation.ia().reaper().schedule(RETRY, () -> evd.control(this::forgetNumber));
+      evd.controlAfter(RETRY, this::forgetNumber);
     }
   }
 

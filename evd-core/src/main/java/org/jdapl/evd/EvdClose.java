@@ -89,7 +89,7 @@ final class EvdClose {
     }
     if (!allPosted && !lane.close()) {
       // A poster has not finished. Not in this turn again: it would take the core it needs.
-      ia.reaper().schedule(POSTER_DELAY, () -> evd.control(this::finish));
+      evd.controlAfter(POSTER_DELAY, this::finish);
       return;
     }
     accounted = true;

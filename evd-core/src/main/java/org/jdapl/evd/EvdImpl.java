@@ -159,6 +159,11 @@ final class EvdImpl extends ObjectBase implements Evd {
     signal(EvdState.CONTROL);
   }
 
+  /** Has something done after a delay, in a turn, whatever the policy. */
+  void controlAfter(final Duration delay, final Runnable action) {
+    ia.reaper().schedule(delay, () -> control(action));
+  }
+
   /** From its next token on another dispatcher gives its turns. */
   void moveTo(final Dispatcher to) {
     control(() -> dispatcher = to); // there is one token, and who makes the next one reads it after

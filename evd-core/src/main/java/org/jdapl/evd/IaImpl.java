@@ -594,7 +594,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     final List<DatObject> all;
     synchronized (this) {
       if (creating > 0 && !runtime.isOver(deadline)) {
-        reaper.schedule(RETRY, () -> reaper.execute(() -> release(bound, isLost, deadline)));
+        reaper.executeAfter(RETRY, () -> release(bound, isLost, deadline));
         return;
       }
       releasing = true;

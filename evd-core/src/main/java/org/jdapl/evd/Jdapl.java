@@ -156,7 +156,7 @@ public final class Jdapl implements AutoCloseable {
         kept |= dispatcher.readInstead();
       }
       if (kept) {
-        reaper.schedule(READ_PERIOD, () -> reaper.execute(this::readInstead));
+        reaper.executeAfter(READ_PERIOD, this::readInstead);
         goesOn = true;
       }
     } finally {

@@ -211,6 +211,11 @@ final class Reaper implements Runnable {
     add(new Timer(clock.nanoTime() + delayNanos, action));
   }
 
+  /** Has something done after a delay that may block. From any thread. */
+  void executeAfter(final Duration delay, final Runnable task) {
+    schedule(delay, () -> execute(task));
+  }
+
   /** Has something done after a delay, unless something else is complete then. From any thread. */
   void schedule(final Duration delay, final CompletableFuture<?> unless, final Runnable action) {
     final Timer timer = new Timer(clock.nanoTime() + nanos(delay), action);

@@ -821,7 +821,7 @@ final class Mistakes {
             "T01",
             "nobody says that a close is over its bound",
             "EndpointDrain.java",
-            "      incarnation.ia().reaper().schedule(GRACE, closed, this::giveUp);\n",
+            "      reaper.schedule(GRACE, closed, this::giveUp);\n",
             ""),
         Mistake.of(
             "E02",
@@ -968,7 +968,7 @@ final class Mistakes {
             "T08",
             "a close that is complete in an upcall destroys its id there",
             "EndpointDrain.java",
-            "      incarnation.ia().reaper().execute(this::account);",
+            "      reaper.execute(this::account);",
             "      account();"),
         Mistake.of(
             "T09",
