@@ -511,11 +511,7 @@ public final class Faults extends Interposer {
 
   private Object destroy(final Call call, final FaultyObject self) {
     if (self.gate.isInside()) {
-      throw new VerbsException(
-          call.verb.toString(),
-          self.toString(),
-          VerbsException.EBUSY,
-          "called inside its own handler, whose return it would have to wait for");
+      throw VerbsException.insideHandler(call.verb.toString(), self.toString());
     }
     final Object result = call.proceed();
     self.gate.close();

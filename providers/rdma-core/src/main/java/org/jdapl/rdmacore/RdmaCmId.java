@@ -26,7 +26,6 @@ final class RdmaCmId extends CmObject implements CmId {
   }
 
   private static final int RESOLVE_MILLIS = 2000;
-  static final int NOT_CONNECTED = 107;
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
   private final RdmaQp qp;
@@ -96,7 +95,7 @@ final class RdmaCmId extends CmObject implements CmId {
         qp.fail();
       }
     }
-    if (result == -NOT_CONNECTED) {
+    if (result == -VerbsException.ENOTCONN) {
       qp.fail();
       device.post(this::tellGone);
     } else {
@@ -112,7 +111,7 @@ final class RdmaCmId extends CmObject implements CmId {
       return 0;
     }
     try {
-      handler.onCmEvent(this, CmEventType.CONNECT_ERROR, NOT_CONNECTED, NOTHING);
+      handler.onCmEvent(this, CmEventType.CONNECT_ERROR, VerbsException.ENOTCONN, NOTHING);
       return 1;
     } finally {
       upcalls.exit();
@@ -303,7 +302,7 @@ final class RdmaCmId extends CmObject implements CmId {
     state = State.DISCONNECTING;
     qp.fail();
     final int result = Cm.disconnect(pointer());
-    if (result < 0 && result != -VerbsException.EINVAL && result != -NOT_CONNECTED) {
+    if (result < 0 && result != -VerbsException.EINVAL && result != -VerbsException.ENOTCONN) {
       Results.check(result, "disconnect", this, "the peer learns of it when the id is closed");
     }
   }

@@ -1,7 +1,10 @@
 package org.jdapl.rdmacore;
 
+import java.util.EnumSet;
+import java.util.Set;
 import org.jdapl.rdmacore.jni.Cm;
 import org.jdapl.rdmacore.jni.Verbs;
+import org.jdapl.verbs.Access;
 import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CmParameters;
@@ -25,10 +28,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     ERROR
   }
 
-  /** What a peer may do as far as the queue pair has a say: all that a region allows. */
-  private static final int REMOTE_ACCESS = 2 | 4;
-
-  private static final int REMOTE_ATOMIC = 8;
   private static final int ATOMIC_BYTES = Long.BYTES;
 
   private final Object sendLock = new Object();
@@ -109,8 +108,13 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     }
   }
 
+  /** What a peer may do as far as the queue pair has a say: all that a region allows. */
   private int access() {
-    return REMOTE_ACCESS | (device.hasAtomics() ? REMOTE_ATOMIC : 0);
+    final Set<Access> access = EnumSet.of(Access.REMOTE_WRITE, Access.REMOTE_READ);
+    if (device.hasAtomics()) {
+      access.add(Access.REMOTE_ATOMIC);
+    }
+    return RdmaMr.bits(access);
   }
 
   @Override

@@ -95,7 +95,7 @@ final class RdmaRequest extends CmObject implements CmRequest {
       checkNotAnswered("reject");
       final int result =
           status == CmHandler.CONSUMER_REJECT ? Cm.reject(pointer(), reply) : Cm.refuse(pointer());
-      if (result < 0 && result != -RdmaCmId.NOT_CONNECTED) { // the peer is gone
+      if (result < 0 && result != -VerbsException.ENOTCONN) { // the peer is gone
         Results.check(result, "reject", this, "status " + status);
       }
     }

@@ -31,11 +31,7 @@ final class Upcalls {
   /** Refuses what would have to wait for itself. */
   synchronized void refuseInside(final String verb, final Object owner) {
     if (running == Thread.currentThread()) {
-      throw new VerbsException(
-          verb,
-          owner.toString(),
-          VerbsException.EBUSY,
-          "called inside its own handler, whose return it would have to wait for");
+      throw VerbsException.insideHandler(verb, owner.toString());
     }
   }
 

@@ -31,7 +31,6 @@ class ConnectionManagerTest extends Bed {
 
   private static final int INVALID_SERVICE = 8;
   private static final int VENDOR_OPTION = 35;
-  private static final int ENOTCONN = 107;
 
   private static CmParameters saying(final String text) {
     return new CmParameters(bytes(text), 4, 4, 7, 7);
@@ -273,7 +272,8 @@ class ConnectionManagerTest extends Bed {
 
     assertThat(b.events).as("told on the thread that awaits").isEmpty();
     b.await(() -> !b.events.isEmpty());
-    assertThat(b.events).containsExactly(new CmEvent(CmEventType.CONNECT_ERROR, ENOTCONN, ""));
+    assertThat(b.events)
+        .containsExactly(new CmEvent(CmEventType.CONNECT_ERROR, VerbsException.ENOTCONN, ""));
     b.qp.postRecv(b.recv(1, 0, 8));
     assertThat(Side.poll(b.recvCq, 1))
         .as("of a queue pair in the error state")

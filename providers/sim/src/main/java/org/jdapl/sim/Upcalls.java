@@ -112,11 +112,7 @@ final class Upcalls {
   /** Refuses what would have to wait for itself. */
   synchronized void refuseInside(final String verb) {
     if (running.contains(Thread.currentThread())) {
-      throw new VerbsException(
-          verb,
-          owner,
-          VerbsException.EBUSY,
-          "called inside its own handler, whose return it would have to wait for");
+      throw VerbsException.insideHandler(verb, owner);
     }
   }
 

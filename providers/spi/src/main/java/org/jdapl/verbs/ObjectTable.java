@@ -228,10 +228,7 @@ public final class ObjectTable {
         return;
       }
       if (entry.callers.contains(Thread.currentThread())) {
-        throw busy(
-            entry.kind.destroy,
-            object,
-            "called inside its own handler, whose return it would have to wait for");
+        throw VerbsException.insideHandler(entry.kind.destroy, object.toString());
       }
       if (!entry.closed) {
         checkUnused(object, entry);

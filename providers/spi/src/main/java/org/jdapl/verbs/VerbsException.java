@@ -33,6 +33,9 @@ public final class VerbsException extends RuntimeException {
   /** The address or service is in use. */
   public static final int EADDRINUSE = 98;
 
+  /** There is no connection, or not any more. */
+  public static final int ENOTCONN = 107;
+
   /** The peer did not answer. */
   public static final int ETIMEDOUT = 110;
 
@@ -81,6 +84,22 @@ public final class VerbsException extends RuntimeException {
   }
 
   /**
+   * The failure of a verb that waits for the handlers of its object, and was called inside one:
+   * {@link #EBUSY}.
+   *
+   * @param verb the verb.
+   * @param object the name of the object it was called on.
+   * @return the exception, to be thrown.
+   */
+  public static VerbsException insideHandler(final String verb, final String object) {
+    return new VerbsException(
+        verb,
+        object,
+        EBUSY,
+        "called inside its own handler, whose return it would have to wait for");
+  }
+
+  /**
    * The verb that failed.
    *
    * @return its name.
@@ -119,7 +138,7 @@ public final class VerbsException extends RuntimeException {
       case 101 -> "network is unreachable";
       case 103 -> "connection aborted";
       case 104 -> "connection reset by peer";
-      case 107 -> "transport endpoint is not connected";
+      case ENOTCONN -> "transport endpoint is not connected";
       case ETIMEDOUT -> "connection timed out";
       case 111 -> "connection refused";
       case 113 -> "no route to host";
