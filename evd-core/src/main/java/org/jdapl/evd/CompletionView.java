@@ -2,44 +2,24 @@ package org.jdapl.evd;
 
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
-import org.jdapl.dat.DtoStatus;
-import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EventStream;
 
 /** A DTO completion: the flyweight, and its copies. */
-final class CompletionView extends EventBase implements DtoCompletion {
+final class CompletionView extends RequestView implements DtoCompletion {
 
-  private Incarnation incarnation;
   private DtoOperation operation;
   private int immediateData;
-  private long cookie;
-  private Object context;
-  private DtoStatus status;
   private long length;
-  private int vendorError;
   private int rmrContext;
 
   CompletionView() {
-    super(EventStream.DTO, null);
+    super(EventStream.DTO);
   }
 
-  void set(
-      final Incarnation from,
-      final DtoOperation what,
-      final int immediate,
-      final long userCookie,
-      final Object userContext,
-      final DtoStatus how,
-      final long transferred,
-      final int vendor) {
-    incarnation = from;
+  void set(final DtoOperation what, final int immediate, final long transferred) {
     operation = what;
     immediateData = immediate;
-    cookie = userCookie;
-    context = userContext;
-    status = how;
     length = transferred;
-    vendorError = vendor;
     rmrContext = 0;
   }
 
@@ -47,17 +27,6 @@ final class CompletionView extends EventBase implements DtoCompletion {
   void setInvalidated(final int ended) {
     operation = DtoOperation.RECEIVE_WITH_INVALIDATE;
     rmrContext = ended;
-  }
-
-  @Override
-  public Endpoint endpoint() {
-    assert isLive();
-    return incarnation.endpoint();
-  }
-
-  @Override
-  EndpointDrain drain() {
-    return incarnation.drain();
   }
 
   @Override
@@ -73,24 +42,6 @@ final class CompletionView extends EventBase implements DtoCompletion {
   }
 
   @Override
-  public long cookie() {
-    assert isLive();
-    return cookie;
-  }
-
-  @Override
-  public Object context() {
-    assert isLive();
-    return context;
-  }
-
-  @Override
-  public DtoStatus status() {
-    assert isLive();
-    return status;
-  }
-
-  @Override
   public long transferredLength() {
     assert isLive();
     return length;
@@ -103,21 +54,16 @@ final class CompletionView extends EventBase implements DtoCompletion {
   }
 
   @Override
-  public int vendorError() {
-    assert isLive();
-    return vendorError;
-  }
-
-  @Override
   public DtoCompletion copy() {
     final CompletionView copy = new CompletionView();
-    copy.set(incarnation, operation, immediateData, cookie, context, status, length, vendorError);
+    copy.setRequest(this);
+    copy.set(operation, immediateData, length);
     copy.rmrContext = rmrContext;
     return copied(copy);
   }
 
   @Override
   String detail() {
-    return operation + " cookie=" + cookie + " " + status + " " + length + " bytes";
+    return operation + " " + super.detail() + " " + length + " bytes";
   }
 }

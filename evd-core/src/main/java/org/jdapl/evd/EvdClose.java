@@ -112,7 +112,7 @@ final class EvdClose {
   /** The report was given without them: nobody else can answer the requests that were dropped. */
   private void refuseDropped() {
     for (final Event event : dropped) {
-      if (event instanceof RequestEvent request) {
+      if (event instanceof ConnectionRequestEventImpl request) {
         ia.reaper().execute(request.impl()::close);
       }
     }

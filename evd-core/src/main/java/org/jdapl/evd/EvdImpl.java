@@ -112,7 +112,7 @@ final class EvdImpl extends ObjectBase implements Evd {
    *
    * @return false if the EVD is full.
    */
-  boolean offerRequest(final RequestEvent event) {
+  boolean offerRequest(final ConnectionRequestEventImpl event) {
     final boolean offered = lane.offerRequest(event);
     if (offered) {
       signal(EvdState.LANE);

@@ -5,7 +5,10 @@ import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventStream;
 
-/** What all events have in common. Confined to the thread that delivers it. */
+/**
+ * What all events have in common. Confined to the thread that delivers it. One that is called a
+ * view is a flyweight, filled when it is handed out.
+ */
 abstract class EventBase implements Event {
 
   private final EventStream stream;

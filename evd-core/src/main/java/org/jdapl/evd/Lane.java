@@ -231,7 +231,7 @@ final class Lane {
    *
    * @return false if as many wait as the EVD is long.
    */
-  boolean offerRequest(final RequestEvent event) {
+  boolean offerRequest(final ConnectionRequestEventImpl event) {
     final MessagePassingQueue<Object> to = made();
     if (!requests.offer()) {
       return false;
@@ -256,7 +256,7 @@ final class Lane {
     if (event == null) {
       return null;
     }
-    if (event instanceof RequestEvent) {
+    if (event instanceof ConnectionRequestEventImpl) {
       requests.take();
     } else if (!(event instanceof LaneEvent)) {
       software.take();
@@ -300,7 +300,7 @@ final class Lane {
   }
 
   private static boolean isMortal(final Object event) {
-    return event instanceof LaneEvent && !(event instanceof RequestEvent);
+    return event instanceof LaneEvent && !(event instanceof ConnectionRequestEventImpl);
   }
 
   private static boolean isGone(final Object event) {

@@ -342,7 +342,7 @@ final class Merger {
           to.set(event, evd, event.from());
           return true;
         }
-      } else if (polled instanceof RequestEvent event) {
+      } else if (polled instanceof ConnectionRequestEventImpl event) {
         to.set(event, evd, event.from());
         return true;
       } else {
@@ -467,35 +467,36 @@ final class Merger {
       final int entry,
       final Handout to) {
     final DtoOperation operation = queue.operation(slot);
-    final EventBase view =
+    final WcStatus status = stash.status(entry);
+    final RequestView view =
         operation == DtoOperation.BIND_MW
-            ? bind(endpoint, queue, slot, entry, to)
+            ? bind(queue, slot, status, to)
             : completion(endpoint, queue, operation, slot, entry, to);
+    view.setRequest(
+        endpoint,
+        queue.cookie(slot),
+        queue.context(slot),
+        dtoStatus(status),
+        status == WcStatus.SUCCESS ? 0 : stash.vendorError(entry));
     queue.complete(slot);
     stash.release(entry);
     to.set(view, evd, endpoint.endpoint());
   }
 
-  private EventBase completion(
+  private RequestView completion(
       final Incarnation endpoint,
       final WorkQueue queue,
       final DtoOperation posted,
       final int slot,
       final int entry,
       final Handout to) {
-    final WcStatus status = stash.status(entry);
-    final boolean success = status == WcStatus.SUCCESS;
+    final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     final boolean isReceived = success && posted == DtoOperation.RECEIVE;
     final CompletionView view = to.completion();
     view.set(
-        endpoint,
         isReceived ? received(entry) : posted,
         isReceived && stash.hasImmediate(entry) ? stash.immediate(entry) : 0,
-        queue.cookie(slot),
-        queue.context(slot),
-        dtoStatus(status),
-        success ? transferred(queue, slot, posted, entry) : 0,
-        success ? 0 : stash.vendorError(entry));
+        success ? transferred(queue, slot, posted, entry) : 0);
     if (endsWindow(posted, entry)) {
       endWindow(endpoint, entry);
       view.setInvalidated(stash.invalidatedRkey(entry));
@@ -503,23 +504,11 @@ final class Merger {
     return view;
   }
 
-  private EventBase bind(
-      final Incarnation endpoint,
-      final WorkQueue queue,
-      final int slot,
-      final int entry,
-      final Handout to) {
-    final WcStatus status = stash.status(entry);
-    final boolean success = status == WcStatus.SUCCESS;
+  private static RequestView bind(
+      final WorkQueue queue, final int slot, final WcStatus status, final Handout to) {
     final RmrBindView view = to.bind();
-    view.set(
-        endpoint,
-        queue.rmr(slot),
-        queue.cookie(slot),
-        queue.context(slot),
-        dtoStatus(status),
-        success ? 0 : stash.vendorError(entry));
-    queue.settle(slot, success);
+    view.set(queue.rmr(slot));
+    queue.settle(slot, status == WcStatus.SUCCESS);
     return view;
   }
 

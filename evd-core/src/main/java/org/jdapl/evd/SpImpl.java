@@ -117,7 +117,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
 
   /** Puts a request into the EVD; false if that has no room. */
   final boolean offer(final CrImpl request) {
-    return evd.offerRequest(new RequestEvent(this, request));
+    return evd.offerRequest(new ConnectionRequestEventImpl(this, request));
   }
 
   /** Refuses a request that found the EVD full, and reports it. */

@@ -36,7 +36,9 @@ class CrossingCallsTest {
 
   private ConnectionRequest requestOf(final EvdImpl evd) {
     final ConnectionRequest[] taken = new ConnectionRequest[1];
-    assertThat(evd.dequeue(InterceptedBed.on(event -> taken[0] = ((RequestEvent) event).impl())))
+    assertThat(
+            evd.dequeue(
+                InterceptedBed.on(event -> taken[0] = ((ConnectionRequestEventImpl) event).impl())))
         .isEqualTo(Outcome.SUCCESS);
     return taken[0];
   }

@@ -1430,8 +1430,8 @@ final class Mistakes {
             "E09",
             "a copy forgets the immediate data",
             "CompletionView.java",
-            "copy.set(incarnation, operation, immediateData,",
-            "copy.set(incarnation, operation, 0,"),
+            "copy.set(operation, immediateData,",
+            "copy.set(operation, 0,"),
         Mistake.of(
             "D03",
             "an object that rides along is forgotten",

@@ -7,12 +7,12 @@ import org.jdapl.dat.EventStream;
 import org.jdapl.dat.ServicePoint;
 
 /** A connection request that arrived. */
-final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
+final class ConnectionRequestEventImpl extends LaneEvent implements ConnectionRequestEvent {
 
   private final SpImpl servicePoint;
   private final CrImpl request;
 
-  RequestEvent(final SpImpl servicePoint, final CrImpl request) {
+  ConnectionRequestEventImpl(final SpImpl servicePoint, final CrImpl request) {
     super(EventStream.CONNECTION_REQUEST, servicePoint);
     this.servicePoint = servicePoint;
     this.request = request;
@@ -37,7 +37,7 @@ final class RequestEvent extends LaneEvent implements ConnectionRequestEvent {
 
   @Override
   public ConnectionRequestEvent copy() {
-    return copied(new RequestEvent(servicePoint, request));
+    return copied(new ConnectionRequestEventImpl(servicePoint, request));
   }
 
   @Override
