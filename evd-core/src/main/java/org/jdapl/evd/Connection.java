@@ -153,7 +153,7 @@ final class Connection implements CmHandler {
       final DatException refusal = refused(call); // it failed because of what moved it meanwhile
       refusal.addSuppressed(e);
       throw refusal;
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       undo(undo);
       throw e;
     }
@@ -362,7 +362,7 @@ final class Connection implements CmHandler {
     try {
       return !incarnation.requests().isIdle()
           && incarnation.requests().postMarker(incarnation.qp(), false) == 0;
-    } catch (final RuntimeException e) {
+    } catch (final Throwable e) {
       evd.onProviderFault(FaultLog.Call.DRAIN, incarnation.endpoint(), "failed: " + e, e);
       return false;
     }
@@ -585,7 +585,7 @@ final class Connection implements CmHandler {
     if (id != null && machine.state() != EndpointState.CLOSED) {
       try {
         id.notifyEstablished();
-      } catch (final RuntimeException | Error e) { // the connection stands all the same
+      } catch (final Throwable e) { // the connection stands all the same
         evd.onProviderFault(FaultLog.Call.CONNECTION, incarnation.endpoint(), "failed: " + e, e);
       }
     }
@@ -599,7 +599,7 @@ final class Connection implements CmHandler {
     if (!incarnation.drain().isStopped() && inProgress.incrementAndGet() > 0) {
       try {
         incarnation.drain().stop();
-      } catch (final VerbsException e) {
+      } catch (final Throwable e) {
         // Told by who flushes. Whether the device takes the post all the same, that says.
       } finally {
         exit();
@@ -615,7 +615,7 @@ final class Connection implements CmHandler {
           || incarnation.requests().postMarker(incarnation.qp(), false) != 0) {
         evd.control(gate::open);
       }
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       evd.onProviderFault(FaultLog.Call.FLUSH, incarnation.endpoint(), "failed: " + e, e);
       evd.control(gate::open);
     }
@@ -671,7 +671,7 @@ final class Connection implements CmHandler {
     if (id != null) {
       try {
         id.disconnect();
-      } catch (final RuntimeException e) {
+      } catch (final Throwable e) {
         evd.onProviderFault(FaultLog.Call.CONNECTION, incarnation.endpoint(), "failed: " + e, e);
       }
     }

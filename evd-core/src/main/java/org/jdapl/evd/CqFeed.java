@@ -150,7 +150,7 @@ final class CqFeed implements CqHandler {
         }
       } catch (final VirtualMachineError e) {
         throw e;
-      } catch (final RuntimeException | Error e) {
+      } catch (final Throwable e) {
         evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
         pause();
       }
@@ -182,7 +182,7 @@ final class CqFeed implements CqHandler {
         cq.poll(into, BATCH);
       } catch (final VirtualMachineError e) {
         throw e;
-      } catch (final RuntimeException | Error e) {
+      } catch (final Throwable e) {
         evd.onProviderFault(FaultLog.Call.POLL, cq, "failed: " + e, e);
       }
       if (into.size() > 0) {

@@ -98,7 +98,7 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
     answer(Trigger.ACCEPT, "accept");
     try {
       to.now().connection().accept(this, privateData);
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       machine.move(Trigger.ACCEPT_FAILED); // not sent: another endpoint may be tried, or a reject
       if (unwanted || (endpoint != null && to.state() == EndpointState.CLOSED)) {
         closeAfter(e); // or the close of the only endpoint it can have found it accepted
@@ -111,7 +111,7 @@ final class CrImpl extends ObjectBase implements ConnectionRequest {
   private void closeAfter(final Throwable failure) {
     try {
       close();
-    } catch (final RuntimeException e) {
+    } catch (final Throwable e) {
       failure.addSuppressed(e);
     }
   }

@@ -8,7 +8,6 @@ import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.verbs.Device;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The close of an adapter's device, behind all that is the device's. What is stuck keeps it open:
@@ -16,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class DeviceClose {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
+  private static final Logger LOGGER = Log.of(InterfaceAdapter.class);
   private static final Duration RETRY = Duration.ofMillis(100);
 
   private final IaImpl ia;
@@ -68,7 +67,7 @@ final class DeviceClose {
     try {
       device.close();
       return true;
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       if (!failed) {
         LOGGER.error("{}: its device could not be closed: {}", ia.name(), e.toString(), e);
       }
@@ -81,7 +80,7 @@ final class DeviceClose {
     try {
       destroy.run();
       return true;
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       return false; // it was reported when it failed first
     }
   }

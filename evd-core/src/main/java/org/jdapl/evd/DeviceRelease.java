@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdapl.dat.DatObject;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gives back all that an adapter has of its device: first what brings news, and the connections;
@@ -19,7 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 final class DeviceRelease {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(DeviceRelease.class);
+  private static final Logger LOGGER = Log.of(DeviceRelease.class);
 
   /**
    * How a bound is divided: for what is being created, for the endpoints, for what they left behind
@@ -122,7 +121,7 @@ final class DeviceRelease {
         () -> {
           try {
             destroy.run();
-          } catch (final RuntimeException | Error e) {
+          } catch (final Throwable e) {
             ia.destroyLater(destroy);
             throw e;
           }
@@ -132,7 +131,7 @@ final class DeviceRelease {
   private void tolerate(final Runnable call) {
     try {
       call.run();
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       LOGGER.error("{}: letting go of the device goes on after {}", ia.name(), e.toString(), e);
     }
   }

@@ -15,7 +15,6 @@ import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.WorkCompletions;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One loop over a ready ring: EVDs whose token was made get their turns here, one after the other.
@@ -25,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Dispatcher implements Runnable {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Dispatcher.class);
+  private static final Logger LOGGER = Log.of(Dispatcher.class);
   private static final EventTranslatorOneArg<Slot, EvdImpl> READY =
       (slot, sequence, evd) -> slot.evd = evd;
   private static final ThreadLocal<Current> CURRENT = ThreadLocal.withInitial(Current::new);
@@ -124,7 +123,7 @@ final class Dispatcher implements Runnable {
       idle.endReading();
       try {
         channel.close();
-      } catch (final RuntimeException e) { // an adapter is stuck, and was reported
+      } catch (final Throwable e) { // an adapter is stuck, and was reported
         LOGGER.error("{}: its channel stays open: {}", name, e.toString(), e);
       }
     }

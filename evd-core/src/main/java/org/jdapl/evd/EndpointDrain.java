@@ -11,7 +11,6 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Event;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The close of an endpoint: its queue pair is moved to the error state, a marker in each queue
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class EndpointDrain {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Endpoint.class);
+  private static final Logger LOGGER = Log.of(Endpoint.class);
   private static final Duration RETRY = Duration.ofMillis(1);
   private static final Duration LATE_RETRY = Duration.ofMillis(100);
 
@@ -99,7 +98,7 @@ final class EndpointDrain {
           && incarnation.requests().postMarker(incarnation.qp(), true) == 0) {
         return;
       }
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       incarnation
           .connectEvd()
           .onProviderFault(FaultLog.Call.DRAIN, incarnation.endpoint(), "failed: " + e, e);
@@ -276,7 +275,7 @@ final class EndpointDrain {
   private void destroy(final Runnable close) {
     try {
       close.run();
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       incarnation
           .connectEvd()
           .onProviderFault(FaultLog.Call.CLOSE, incarnation.endpoint(), "failed: " + e, e);

@@ -170,7 +170,7 @@ final class EndpointLife {
       final Incarnation opening = new Incarnation(endpoint, next.next);
       opening.open();
       fresh = opening;
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       failure = e;
     }
     final EndpointState before;

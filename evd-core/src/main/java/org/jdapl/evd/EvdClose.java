@@ -9,7 +9,6 @@ import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.verbs.CompletionQueue;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The close of an EVD: when no upcall runs, what is left in its lane goes into the report, in a
@@ -17,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 final class EvdClose {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
+  private static final Logger LOGGER = Log.of(Evd.class);
   private static final Duration POSTER_DELAY = Duration.ofNanos(100_000);
 
   private final EvdImpl evd;
@@ -144,7 +143,7 @@ final class EvdClose {
   void destroy(final CompletionQueue cq) {
     try {
       cq.close();
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       evd.onProviderFault(FaultLog.Call.CLOSE, evd, "failed: " + e, e);
       ia.destroyLater(cq::close);
     }

@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 import org.jdapl.dat.ErrorHandler;
 import org.jdapl.dat.Evd;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What goes wrong at an EVD: counted, told to the consumer's {@link ErrorHandler} if it is his,
@@ -14,7 +13,7 @@ import org.slf4j.LoggerFactory;
  */
 final class FaultLog {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Evd.class);
+  private static final Logger LOGGER = Log.of(Evd.class);
   private static final long SLOW_AFTER = TimeUnit.SECONDS.toNanos(1);
 
   /** What a provider was asked for when it failed; each is counted on its own. */

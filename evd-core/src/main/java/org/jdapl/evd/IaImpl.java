@@ -42,7 +42,6 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.ProtectionDomain;
 import org.jdapl.verbs.VerbsException;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** An interface adapter: a device, and all DAT objects on it. */
 final class IaImpl extends ObjectBase implements InterfaceAdapter {
@@ -76,7 +75,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
           .on(State.LOST, Trigger.CLOSE, State.CLOSING)
           .on(State.CLOSING, Trigger.END, State.CLOSED);
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(InterfaceAdapter.class);
+  private static final Logger LOGGER = Log.of(InterfaceAdapter.class);
   private static final int ASYNC_LENGTH = 64;
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(5);
   private static final Duration LOSS_BOUND = Duration.ofSeconds(5);
@@ -229,7 +228,7 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
         new SrqImpl(nameFor("srq"), this, pz, maxReceives, maxIov, endpoints.allocate());
     try {
       srq.open();
-    } catch (final RuntimeException e) {
+    } catch (final Throwable e) {
       endpoints.free(srq.tag());
       throw e;
     }

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.EventChannel;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * How a dispatcher waits until an EVD is ready: spins, and unless its strategy is to spin for ever,
@@ -29,7 +28,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
 
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
   private static final long FAULT_DELAY = TimeUnit.MILLISECONDS.toNanos(1);
-  private static final Logger LOGGER = LoggerFactory.getLogger(IdleWait.class);
+  private static final Logger LOGGER = Log.of(IdleWait.class);
 
   private final WaitStrategy strategy;
   private final EventChannel channel;
@@ -183,7 +182,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       return channel.await(timeoutNanos);
     } catch (final VirtualMachineError e) {
       throw e;
-    } catch (final RuntimeException | Error e) {
+    } catch (final Throwable e) {
       onFault(e);
       LockSupport.parkNanos(this, FAULT_DELAY);
       return 0;
@@ -223,7 +222,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
       return true;
     } catch (final VirtualMachineError e) {
       throw e;
-    } catch (final RuntimeException | Error e) { // none of the poster's
+    } catch (final Throwable e) { // none of the poster's
       onFault(e);
       return false;
     }

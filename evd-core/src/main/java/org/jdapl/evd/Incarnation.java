@@ -155,7 +155,7 @@ final class Incarnation implements EndpointTable.Owner {
       for (final QueuePair unused : kept) {
         try {
           unused.close();
-        } catch (final VerbsException e) {
+        } catch (final Throwable e) {
           ia.destroyLater(unused::close);
         }
       }

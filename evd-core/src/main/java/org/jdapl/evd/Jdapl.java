@@ -36,7 +36,6 @@ import org.jdapl.verbs.SteppedClock;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The dispatcher over a provider of one's own choice, for embedding and for tests; most programs
@@ -56,7 +55,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Jdapl implements AutoCloseable {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Jdapl.class);
+  private static final Logger LOGGER = Log.of(Jdapl.class);
 
   private static final AtomicInteger RUNTIMES = new AtomicInteger();
   private static final AtomicInteger DISPATCHERS = new AtomicInteger();
@@ -130,7 +129,7 @@ public final class Jdapl implements AutoCloseable {
    * will happen.
    */
   private void watch() {
-    reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever a logger may throw
+    reaper.schedule(WATCH_PERIOD, this::watch); // first, whatever is thrown behind it
     if (!byHand) {
       reaper.watch();
       for (final Dispatcher dispatcher : dispatchers) {
@@ -170,7 +169,7 @@ public final class Jdapl implements AutoCloseable {
     for (int i = 0; i < count && provider.delivery() == Delivery.CHANNEL; i++) {
       try {
         channels[i] = provider.createEventChannel();
-      } catch (final VerbsException e) {
+      } catch (final Throwable e) {
         for (int made = 0; made < i; made++) {
           channels[made].close();
         }

@@ -18,7 +18,6 @@ import org.jdapl.dat.DatObject;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.OpenObject;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Remembers where an owner and what is on it were created, until they are closed: an adapter with
@@ -91,7 +90,7 @@ final class LeakDetector {
     }
   }
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(LeakDetector.class);
+  private static final Logger LOGGER = Log.of(LeakDetector.class);
 
   /** One of so many objects is sampled, at random, so that no habit of the consumer hides one. */
   private static final int SAMPLE = 64;

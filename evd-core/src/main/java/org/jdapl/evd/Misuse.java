@@ -63,15 +63,21 @@ final class Misuse {
     return new DatException(ReturnType.INSUFFICIENT_RESOURCES, subtype, message);
   }
 
-  static DatException failed(final String message, final VerbsException cause) {
+  static DatException failed(final String message, final Throwable cause) {
     return failed(message, cause, ReturnSubtype.NO_SUBTYPE);
   }
 
-  /** A failure of the provider; the subtype is for the case that it has no room. */
+  /**
+   * A failure of the provider, whatever it threw; the subtype is for the case that it has no room.
+   */
   static DatException failed(
-      final String message, final VerbsException cause, final ReturnSubtype noRoom) {
+      final String message, final Throwable cause, final ReturnSubtype noRoom) {
+    if (cause instanceof VirtualMachineError error) {
+      throw error;
+    }
+    final boolean isOfVerb = cause instanceof VerbsException;
     final ReturnType type =
-        switch (cause.errno()) {
+        switch (isOfVerb ? ((VerbsException) cause).errno() : VerbsException.EIO) {
           case VerbsException.ENOMEM -> ReturnType.INSUFFICIENT_RESOURCES;
           case VerbsException.EADDRINUSE -> ReturnType.CONN_QUAL_IN_USE;
           case VerbsException.EOPNOTSUPP -> ReturnType.MODEL_NOT_SUPPORTED;
@@ -80,7 +86,7 @@ final class Misuse {
     return new DatException(
         type,
         type == ReturnType.INSUFFICIENT_RESOURCES ? noRoom : ReturnSubtype.NO_SUBTYPE,
-        message + ": " + cause.getMessage(),
+        message + ": " + (isOfVerb ? cause.getMessage() : cause),
         cause);
   }
 }

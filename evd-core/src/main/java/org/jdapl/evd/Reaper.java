@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.NanoClock;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Does what waits for its time, and the provider's calls that may block. It runs no consumer code,
@@ -23,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Reaper implements Runnable {
 
-  private static final Logger LOGGER = LoggerFactory.getLogger(Reaper.class);
+  private static final Logger LOGGER = Log.of(Reaper.class);
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
 
@@ -83,7 +82,7 @@ final class Reaper implements Runnable {
       busy = Thread.currentThread();
       try {
         Reaper.this.run(task);
-      } catch (final VirtualMachineError e) {
+      } catch (final Throwable e) {
         // Even its message had no room. It goes on: closes wait for it.
       } finally {
         busy = null;
@@ -284,7 +283,8 @@ final class Reaper implements Runnable {
     CURRENT.set(this);
     try {
       task.run();
-    } catch (final RuntimeException | Error e) {
+    } catch (
+        final Throwable e) { // a checked one as well, of a provider that another language is in
       LOGGER.error("{}: a task failed", name, e);
     } finally {
       CURRENT.remove();
@@ -299,7 +299,7 @@ final class Reaper implements Runnable {
         if (!round()) {
           sleep();
         }
-      } catch (final VirtualMachineError e) {
+      } catch (final Throwable e) {
         // As for tasks.
       }
     }

@@ -19,13 +19,11 @@ import org.jdapl.dat.ProviderInfo;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /** Names of interface adapters: those of a file, and behind them each provider's own. */
 final class Registry {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Registry.class);
+  private static final Logger LOG = Log.of(Registry.class);
   private static final String OVERRIDE = "DAT_OVERRIDE";
   private static final Path SYSTEM_FILE = Path.of("/etc/dat.conf");
 
@@ -34,7 +32,11 @@ final class Registry {
   Registry(final DatConf file) {
     this.file = file;
     for (final DatConf.Unused line : file.unused()) {
-      LOG.atLevel(line.isMistake() ? Level.WARN : Level.DEBUG).log("{}", line.reason());
+      if (line.isMistake()) {
+        LOG.warn("{}", line.reason());
+      } else {
+        LOG.debug("{}", line.reason());
+      }
     }
   }
 

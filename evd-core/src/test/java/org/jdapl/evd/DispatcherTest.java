@@ -88,11 +88,6 @@ class DispatcherTest {
         Fatal::new);
   }
 
-  @SuppressWarnings("unchecked")
-  private static <T extends Throwable> void throwUnchecked(final Throwable failure) throws T {
-    throw (T) failure;
-  }
-
   /** Notes payloads, and throws at some. */
   private static final class Failing implements EventHandler {
 
@@ -114,7 +109,7 @@ class DispatcherTest {
       seen.add(payload);
       done.countDown();
       if (payload instanceof Integer number && failAt.contains(number)) {
-        throwUnchecked(failure.get());
+        Unexpected.throwUnchecked(failure.get());
       }
     }
   }

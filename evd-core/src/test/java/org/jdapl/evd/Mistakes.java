@@ -1990,13 +1990,13 @@ final class Mistakes {
             "P04",
             "a channel that fails to wake its reader fails the poster",
             "IdleWait.java",
-            "    } catch (final RuntimeException | Error e) { // none of the poster's",
+            "    } catch (final Throwable e) { // none of the poster's",
             "    } catch (final ArithmeticException e) { // none of the poster's"),
         Mistake.of(
             "U10",
             "an error of a channel ends a dispatcher's thread",
             "IdleWait.java",
-            "    } catch (final RuntimeException | Error e) {\n",
+            "    } catch (final Throwable e) {\n",
             "    } catch (final RuntimeException e) {\n"),
         Mistake.of(
             "P05",
@@ -2049,8 +2049,37 @@ final class Mistakes {
             "R03",
             "the provider's failure is not the cause",
             "Misuse.java",
-            "message + \": \" + cause.getMessage(),\n        cause);",
-            "message);"),
+            "cause.getMessage() : cause),\n        cause);",
+            "cause.getMessage() : cause));"),
+        Mistake.of(
+                "P04",
+                "a checked exception of a task ends the reaper's thread",
+                "Reaper.java",
+                "catch (final Throwable e) { // a checked one",
+                "catch (final RuntimeException | Error e) { // a checked one")
+            .with(
+                "Reaper.java",
+                "      } catch (final Throwable e) {\n        // As for tasks.",
+                "      } catch (final VirtualMachineError e) {")
+            .foundBy("whatATaskThrowsEndsNoThread"),
+        Mistake.of(
+                "P04",
+                "a checked exception of a poll ends the turn",
+                "CqFeed.java",
+                "      } catch (final Throwable e) {\n"
+                    + "        evd.onProviderFault(FaultLog.Call.POLL, cq, \"failed: \" + e, e);\n"
+                    + "        pause();",
+                "      } catch (final RuntimeException | Error e) {\n"
+                    + "        evd.onProviderFault(FaultLog.Call.POLL, cq, \"failed: \" + e, e);\n"
+                    + "        pause();")
+            .foundBy("anExceptionOutOfPoll"),
+        Mistake.of(
+                "P04",
+                "a logger that throws ends what it was told in",
+                "Log.java",
+                "return method.getReturnType() == boolean.class ? false : null;",
+                "throw e.getCause();")
+            .foundBy("whatDestroyThrows"),
         Mistake.of(
             "R03",
             "an endpoint that the device has no room for keeps what it is made of",

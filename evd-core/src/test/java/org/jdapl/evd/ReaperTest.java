@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -11,10 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class ReaperTest {
 
-  private static final long LONG_SECONDS = 60;
+  private static final long LONG_SECONDS = Long.getLong("jdapl.bound", 60);
 
   /** How long a thread sleeps that nobody wakes. */
   private static final long SLEEP_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -82,6 +85,23 @@ class ReaperTest {
     assertThat(threads).as("a thread for the others").hasValue(3);
 
     awaitIn(other);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_P04_whatATaskThrowsEndsNoThread(final Unexpected failure) {
+    for (int i = 0; i < 3; i++) {
+      reaper.execute(() -> failure.accept("a task"));
+      reaper.schedule(Duration.ZERO, () -> failure.accept("a timer"));
+    }
+    final CountDownLatch task = new CountDownLatch(1);
+    final CountDownLatch timer = new CountDownLatch(1);
+    reaper.execute(task::countDown);
+    reaper.schedule(Duration.ofMillis(1), timer::countDown);
+
+    awaitIn(task);
+    awaitIn(timer);
+    assertThat(threads).hasValue(2);
   }
 
   @Test

@@ -968,11 +968,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     private static void fail(final Deque<Supplier<? extends Throwable>> failures) {
       if (!failures.isEmpty()) {
-        final Throwable failure = failures.remove().get();
-        if (failure instanceof RuntimeException e) {
-          throw e;
-        }
-        throw (Error) failure;
+        Unexpected.throwUnchecked(failures.remove().get());
       }
     }
 

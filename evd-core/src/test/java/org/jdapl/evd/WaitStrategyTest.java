@@ -278,15 +278,17 @@ class WaitStrategyTest {
     assertThat(order).containsExactly("read", "closed");
   }
 
-  @Test
-  void required_U10_anErrorOfAChannelIsBorneAsAnExceptionIs() {
+  @ParameterizedTest
+  @EnumSource
+  void required_U10_whatAChannelThrowsIsBorne(final Unexpected failure) {
     final List<String> called = new ArrayList<>();
     final EventChannel channel =
         new EventChannel() {
           @Override
           public int await(final long timeoutNanos) {
             called.add("await");
-            throw new LinkageError("the test says so");
+            failure.accept("await");
+            return 0;
           }
 
           @Override
@@ -373,8 +375,10 @@ class WaitStrategyTest {
   }
 
   /** Its events are there: who sleeps finds them when the time of its sleep is over. */
-  @Test
-  void required_P04_aChannelThatFailsToWakeItsReaderFailsNoPoster() throws InterruptedException {
+  @ParameterizedTest
+  @EnumSource
+  void required_P04_aChannelThatFailsToWakeItsReaderFailsNoPoster(final Unexpected failure)
+      throws InterruptedException {
     final CountDownLatch asleep = new CountDownLatch(1);
     final CountDownLatch over = new CountDownLatch(1);
     final EventChannel channel =
@@ -392,7 +396,7 @@ class WaitStrategyTest {
 
           @Override
           public void wakeup() {
-            throw new IllegalStateException("the test says so");
+            failure.accept("wakeup");
           }
 
           @Override
