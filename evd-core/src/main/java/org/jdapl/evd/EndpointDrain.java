@@ -273,13 +273,12 @@ final class EndpointDrain {
   }
 
   private void destroy(final Runnable close) {
-    try {
-      close.run();
-    } catch (final Throwable e) {
+    final Throwable failure = incarnation.ia().destroy(close);
+    if (failure != null) {
       incarnation
           .connectEvd()
-          .onProviderFault(FaultLog.Call.CLOSE, incarnation.endpoint(), "failed: " + e, e);
-      incarnation.ia().destroyLater(close);
+          .onProviderFault(
+              FaultLog.Call.CLOSE, incarnation.endpoint(), "failed: " + failure, failure);
     }
   }
 

@@ -141,11 +141,9 @@ final class EvdClose {
 
   /** Destroys a queue, which nothing uses. */
   void destroy(final CompletionQueue cq) {
-    try {
-      cq.close();
-    } catch (final Throwable e) {
-      evd.onProviderFault(FaultLog.Call.CLOSE, evd, "failed: " + e, e);
-      ia.destroyLater(cq::close);
+    final Throwable failure = ia.destroy(cq::close);
+    if (failure != null) {
+      evd.onProviderFault(FaultLog.Call.CLOSE, evd, "failed: " + failure, failure);
     }
   }
 

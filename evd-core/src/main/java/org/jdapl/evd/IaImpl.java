@@ -634,6 +634,34 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     }
   }
 
+  /**
+   * Destroys something of the device for a close, or if that fails, later.
+   *
+   * @param name of the object that is closed.
+   * @throws DatException what the provider threw.
+   */
+  void destroy(final String name, final Runnable verb) {
+    final Throwable failure = destroy(verb);
+    if (failure != null) {
+      throw Misuse.failed(name + ".close", failure);
+    }
+  }
+
+  /**
+   * Destroys something of the device, or if that fails, later.
+   *
+   * @return what the provider threw, or null.
+   */
+  Throwable destroy(final Runnable verb) {
+    try {
+      verb.run();
+      return null;
+    } catch (final Throwable e) {
+      destroyLater(verb);
+      return e;
+    }
+  }
+
   /** What something stuck uses is destroyed when that has returned, before the device is closed. */
   void destroyLater(final Runnable destroy) {
     deviceClose.after(destroy);

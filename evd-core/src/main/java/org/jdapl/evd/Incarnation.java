@@ -152,12 +152,8 @@ final class Incarnation implements EndpointTable.Owner {
       }
       return created;
     } finally {
-      for (final QueuePair unused : kept) {
-        try {
-          unused.close();
-        } catch (final Throwable e) {
-          ia.destroyLater(unused::close);
-        }
+      for (final QueuePair other : kept) {
+        final var unused = ia.destroy(other::close); // or later: the endpoint is made
       }
     }
   }

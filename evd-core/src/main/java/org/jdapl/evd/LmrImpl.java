@@ -12,7 +12,6 @@ import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.MemoryRegion;
-import org.jdapl.verbs.VerbsException;
 
 /** A local memory region over a memory region of the provider. */
 final class LmrImpl extends ObjectBase implements Lmr {
@@ -186,10 +185,7 @@ final class LmrImpl extends ObjectBase implements Lmr {
 
   private void deregister() {
     try {
-      mr.close();
-    } catch (final VerbsException e) {
-      pz.ia().destroyLater(mr::close);
-      throw Misuse.failed(name + ".close", e);
+      pz.ia().destroy(name, mr::close);
     } finally {
       pz.removeUser(this);
       pz.ia().remove(this);

@@ -238,10 +238,7 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
       closed = true;
     }
     try {
-      pd.close();
-    } catch (final VerbsException e) {
-      ia.destroyLater(pd::close);
-      throw Misuse.failed(name + ".close", e);
+      ia.destroy(name, pd::close);
     } finally {
       ia.remove(this);
     }

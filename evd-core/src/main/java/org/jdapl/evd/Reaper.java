@@ -283,8 +283,7 @@ final class Reaper implements Runnable {
     CURRENT.set(this);
     try {
       task.run();
-    } catch (
-        final Throwable e) { // a checked one as well, of a provider that another language is in
+    } catch (final Throwable e) { // a checked one as well, of another language
       LOGGER.error("{}: a task failed", name, e);
     } finally {
       CURRENT.remove();

@@ -385,10 +385,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   private void release() {
     removeFromList();
     try {
-      destroy();
-    } catch (final VerbsException e) {
-      pz.ia().destroyLater(this::destroy);
-      throw Misuse.failed(name + ".close", e);
+      pz.ia().destroy(name, this::destroy);
     } finally {
       pz.ia().remove(this);
     }

@@ -170,10 +170,7 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
       return;
     }
     try {
-      opened.close();
-    } catch (final VerbsException e) {
-      ia.destroyLater(opened::close);
-      throw Misuse.failed(name + ".close", e);
+      ia.destroy(name, opened::close);
     } finally {
       evd.room().removeUser(this);
       ia.remove(this);

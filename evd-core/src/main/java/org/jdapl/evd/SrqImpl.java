@@ -608,10 +608,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     }
     asyncSlot.withdraw(new ArrayList<>());
     try {
-      queue.close();
-    } catch (final VerbsException e) {
-      ia.destroyLater(queue::close);
-      throw Misuse.failed(name + ".close", e);
+      ia.destroy(name, queue::close);
     } finally {
       ia.endpoints().free(tag);
       pz.removeUser(this);

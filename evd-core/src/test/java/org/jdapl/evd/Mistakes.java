@@ -984,24 +984,17 @@ final class Mistakes {
             "    destroy(connection::release);\n    destroy(incarnation.qp()::close);\n"),
         Mistake.of(
                 "T10",
-                "a queue pair that could not be destroyed is forgotten",
-                "EndpointDrain.java",
-                "      incarnation.ia().destroyLater(close);\n",
+                "what could not be destroyed is forgotten",
+                "IaImpl.java",
+                "      destroyLater(verb);\n",
                 "")
             .foundBy("whatCouldNotBeDestroyed"),
         Mistake.of(
                 "T10",
-                "a region that could not be deregistered is forgotten",
-                "LmrImpl.java",
-                "      pz.ia().destroyLater(mr::close);\n",
-                "")
-            .foundBy("whatCouldNotBeDestroyed"),
-        Mistake.of(
-                "T10",
-                "a protection domain that could not be freed is forgotten",
-                "PzImpl.java",
-                "      ia.destroyLater(pd::close);\n",
-                "")
+                "what could not be destroyed for an unexpected reason is forgotten",
+                "IaImpl.java",
+                "    } catch (final Throwable e) {\n      destroyLater(verb);",
+                "    } catch (final VerbsException e) {\n      destroyLater(verb);")
             .foundBy("whatCouldNotBeDestroyed"),
         Mistake.of(
                 "T10",

@@ -28,6 +28,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionEvent.Kind;
 import org.jdapl.dat.DatException;
@@ -46,10 +47,13 @@ import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A verb that does not return before the test lets it. */
@@ -254,18 +258,43 @@ class StuckVerbTest {
     assertThat(destroyed).hasValue(0);
   }
 
+  static Stream<Arguments> verbsThatFail() {
+    return Stream.of(
+            "destroy_qp",
+            "destroy_id",
+            "destroy_srq",
+            "close_listener",
+            "dealloc_mw",
+            "dereg_mr",
+            "dealloc_pd",
+            "destroy_cq")
+        .flatMap(
+            verb ->
+                Stream.concat(
+                        Stream.of(Unexpected.values()),
+                        Stream.of(Named.<Consumer<String>>of("refused", StuckVerbTest::refuse)))
+                    .map(failure -> Arguments.of(verb, failure)));
+  }
+
+  private static void refuse(final String verb) {
+    throw InterceptedProvider.refused(verb);
+  }
+
   /** A verb that could not be done is done again, before the device is closed. */
   @ParameterizedTest
-  @ValueSource(strings = {"destroy_qp", "destroy_id", "dereg_mr", "dealloc_pd", "destroy_cq"})
-  void required_T10_whatCouldNotBeDestroyedIsDestroyedBeforeTheDeviceIsClosed(final String verb)
-      throws InterruptedException {
+  @MethodSource("verbsThatFail")
+  void required_T10_whatCouldNotBeDestroyedIsDestroyedBeforeTheDeviceIsClosed(
+      final String verb, final Consumer<String> failure) throws InterruptedException {
     createConnected();
+    ia.createSrq(pz, 4, 1);
+    ia.createPsp(1, evd);
+    pz.createRmr();
     final List<String> done = Collections.synchronizedList(new ArrayList<>());
     final AtomicBoolean first = new AtomicBoolean(true);
     provider.hook =
         called -> {
           if (called.equals(verb) && first.getAndSet(false)) {
-            throw new VerbsException(verb, "hooked", VerbsException.EBUSY, "the test says no");
+            failure.accept(verb);
           }
           done.add(called);
         };
