@@ -288,19 +288,26 @@ final class Dispatcher implements Runnable {
     }
   }
 
-  /** An error ends this thread: starts another one, if there is memory for it. */
+  /**
+   * An error ends this thread: starts another one, if there is memory for it and the factory may.
+   */
   private boolean isReplaced(final Throwable by) {
-    try {
-      LOGGER.error("{}: ended by {}; another thread takes over", name, by.toString(), by);
-    } catch (final Throwable noMemory) {
-      // Another thread takes over all the same.
-    }
+    Throwable refusal = null;
     try {
       start();
-      return true;
-    } catch (final OutOfMemoryError e) { // as for a thread that the system does not give
-      return false;
+    } catch (final Throwable e) {
+      refusal = e;
     }
+    try {
+      if (refusal == null) {
+        LOGGER.error("{}: ended by {}; another thread takes over", name, by.toString(), by);
+      } else {
+        LOGGER.error("{}: goes on after {}, without another thread", name, by.toString(), refusal);
+      }
+    } catch (final Throwable noMemory) {
+      // It is so all the same.
+    }
+    return refusal == null;
   }
 
   /**

@@ -196,7 +196,11 @@ final class Reaper implements Runnable {
               + " processor; others go on without it",
           name,
           where);
-      startCaller();
+      try {
+        startCaller();
+      } catch (final Throwable e) { // what the factory says is no reason to look at nothing else
+        LOGGER.error("{}: no other thread can take over", name, e);
+      }
     }
   }
 

@@ -129,8 +129,8 @@ class DispatcherTest {
     private final Jdapl jdapl;
     private final InterfaceAdapter ia;
 
-    /** Whether the next thread cannot be made. */
-    private volatile boolean refuses;
+    /** What the next thread is instead; null if it is one. */
+    private volatile Refusal refusal;
 
     Threads(final int dispatchers) {
       jdapl =
@@ -142,9 +142,10 @@ class DispatcherTest {
     }
 
     private Thread thread(final Runnable loop) {
-      if (refuses) {
-        refuses = false;
-        throw new OutOfMemoryError("unable to create native thread");
+      final Refusal instead = refusal;
+      if (instead != null) {
+        refusal = null;
+        return instead.thread();
       }
       final Thread thread = new Thread(loop, "tested-" + started.size());
       thread.setDaemon(true);
@@ -195,14 +196,41 @@ class DispatcherTest {
     }
   }
 
-  /** As when a handler found that no thread can be made: the next one cannot either. */
-  @Test
-  void required_U10_itGoesOnThoughNoOtherThreadCanTakeOver() throws InterruptedException {
+  /** How there is no thread. */
+  enum Refusal {
+    /** As when a handler found that no thread can be made: the next one cannot either. */
+    NO_MEMORY {
+      @Override
+      Thread thread() {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
+    },
+    /** A factory may say that it makes none. */
+    NULL {
+      @Override
+      Thread thread() {
+        return null;
+      }
+    },
+    EXCEPTION {
+      @Override
+      Thread thread() {
+        throw new IllegalStateException("all threads are in use");
+      }
+    };
+
+    abstract Thread thread();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void required_U10_itGoesOnThoughNoOtherThreadCanTakeOver(final Refusal refusal)
+      throws InterruptedException {
     try (Threads threads = new Threads(1)) {
       final int before = threads.started.size();
       final Evd evd = threads.ia.createEvd(200, EventStream.SOFTWARE);
       final Failing handler = new Failing(100, Fatal::new, 10, 50);
-      threads.refuses = true;
+      threads.refusal = refusal;
       evd.upcall(handler);
       for (int i = 0; i < 100; i++) {
         evd.postSoftwareEvent(i);

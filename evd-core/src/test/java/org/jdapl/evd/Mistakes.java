@@ -315,11 +315,18 @@ final class Mistakes {
             "    by.holdTurn(true);\n    try {",
             "    by.holdTurn(false);\n    try {"),
         Mistake.of(
-            "U10",
-            "nobody takes over from a dispatcher that an error ended",
-            "Dispatcher.java",
-            "      start();\n      return true;",
-            "      return true;"),
+                "U10",
+                "nobody takes over from a dispatcher that an error ended",
+                "Dispatcher.java",
+                "      start();\n    } catch",
+            "    } catch"),
+        Mistake.of(
+                "U10",
+                "a factory that makes no thread ends a dispatcher",
+                "Dispatcher.java",
+                "      start();\n    } catch (final Throwable e) {",
+                "      start();\n    } catch (final OutOfMemoryError e) {")
+            .foundBy("itGoesOnThoughNoOtherThread"),
         Mistake.of(
             "U11",
             "completions that are left out cost nothing",
@@ -1096,9 +1103,16 @@ final class Mistakes {
                 "T10",
                 "a call that does not return holds up all others",
                 "Reaper.java",
-                "      startCaller();\n    }\n  }",
-                "    }\n  }")
+                "        startCaller();\n      } catch",
+                "        tasks.size();\n      } catch")
             .foundBy("aVerbThatDoesNotReturnHoldsUpNothingElse"),
+        Mistake.of(
+                "T10",
+                "a factory that makes no thread ends the look at what is stuck",
+                "Reaper.java",
+                "      } catch (final Throwable e) { // what the factory",
+                "      } catch (final OutOfMemoryError e) { // what the factory")
+            .foundBy("aFactoryWithoutAThread"),
         Mistake.of(
                 "T10",
                 "a call that one look finds counts as stuck",

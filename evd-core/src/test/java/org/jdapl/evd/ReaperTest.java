@@ -105,6 +105,25 @@ class ReaperTest {
   }
 
   @Test
+  void required_T10_aFactoryWithoutAThreadIsAskedAgainAtTheNextLook() {
+    call(end);
+    final CountDownLatch other = new CountDownLatch(1);
+    reaper.execute(other::countDown);
+    whenMade =
+        () -> {
+          throw new IllegalStateException("all threads are in use");
+        };
+    reaper.watch();
+    reaper.watch();
+    assertThat(other.getCount()).as("nobody does it").isOne();
+    whenMade = () -> {};
+
+    reaper.watch();
+
+    awaitIn(other);
+  }
+
+  @Test
   void required_T10_aCallAtEachLookIsNotStuckWhenItIsAnotherOne() {
     for (int i = 0; i < 4; i++) {
       final CountDownLatch mayReturn = new CountDownLatch(1);
