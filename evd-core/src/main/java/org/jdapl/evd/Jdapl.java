@@ -18,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 import org.jdapl.dat.DatException;
@@ -33,7 +34,6 @@ import org.jdapl.verbs.Device;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.NanoClock;
 import org.jdapl.verbs.SteppedClock;
-import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.VerbsProvider;
 import org.slf4j.Logger;
 
@@ -84,7 +84,10 @@ public final class Jdapl implements AutoCloseable {
   private final Set<LeakDetector> adapters = ConcurrentHashMap.newKeySet();
   private final LeakDetector leaks;
   private volatile boolean isReading;
-  private volatile boolean stopped;
+
+  // Under the monitor of this object.
+  private int devices; // that are not closed yet
+  private boolean closed;
 
   private Jdapl(final Builder builder) {
     provider = builder.provider;
@@ -389,46 +392,88 @@ public final class Jdapl implements AutoCloseable {
   }
 
   InterfaceAdapter open(final Runnable afterDevice) {
-    if (stopped) {
-      throw new IllegalStateException("this runtime is closed; start another one");
-    }
-    final Dispatcher dispatcher = nextDispatcher();
-    final Device device;
-    reserveEvd("the adapter"); // its async EVD
+    reserveDevice();
+    IaImpl ia = null;
     try {
-      device = provider.open(parameters, dispatcher.channel());
-    } catch (final RuntimeException e) {
-      releaseEvd();
-      final String what = "cannot open a device of provider '" + provider.name() + "'";
-      throw e instanceof VerbsException failure
-          ? Misuse.failed(what, failure)
-          : new DatException(
-              ReturnType.INTERNAL_ERROR, ReturnSubtype.NO_SUBTYPE, what + ": " + e, e);
+      ia = open(nextDispatcher(), afterDevice);
+      return ia;
+    } finally {
+      if (ia == null) {
+        releaseEvd();
+        releaseDevice();
+      }
     }
+  }
+
+  private IaImpl open(final Dispatcher dispatcher, final Runnable afterDevice) {
+    final Device device = asked(() -> provider.open(parameters, dispatcher.channel()));
+    IaImpl ia = null;
+    try {
+      checkClock(device);
+      ia = asked(() -> open(device, dispatcher, afterDevice));
+      return ia;
+    } finally {
+      if (ia == null) {
+        closeUnused(device);
+      }
+    }
+  }
+
+  /** What the provider answers; what it throws instead becomes an exception of DAT. */
+  private <T> T asked(final Supplier<T> question) {
+    try {
+      return question.get();
+    } catch (final Throwable e) {
+      throw Misuse.failed("cannot open a device of provider '" + provider.name() + "'", e);
+    }
+  }
+
+  private void checkClock(final Device device) {
     if (device.clock() instanceof SteppedClock && (!byHand || clock != device.clock())) {
-      device.close();
-      releaseEvd();
       throw new IllegalStateException(
           device.name()
               + " lives in virtual time: its runtime needs byHand() and its clock,"
               + " Jdapl.with(provider).byHand().clock(clock)");
     }
+  }
+
+  private IaImpl open(
+      final Device device, final Dispatcher dispatcher, final Runnable afterDevice) {
     final LeakDetector opened = new LeakDetector(device.name(), leaks.level());
-    adapters.add(opened);
-    final IaImpl ia =
-        new IaImpl(
-            device.name(),
-            this,
-            device,
-            dispatcher,
-            opened,
-            () -> {
-              adapters.remove(opened);
-              opened.closed();
-            },
-            afterDevice);
-    ia.open();
-    return ia;
+    boolean done = false;
+    try {
+      final IaImpl ia =
+          new IaImpl(
+              device.name(),
+              this,
+              device,
+              dispatcher,
+              opened,
+              () -> {
+                adapters.remove(opened);
+                opened.closed();
+              },
+              () -> {
+                afterDevice.run();
+                releaseDevice();
+              });
+      ia.open();
+      adapters.add(opened);
+      done = true;
+      return ia;
+    } finally {
+      if (!done) {
+        opened.closed();
+      }
+    }
+  }
+
+  private static void closeUnused(final Device device) {
+    try {
+      device.close();
+    } catch (final Throwable e) {
+      LOGGER.error("{} was not opened, and could not be closed", device, e);
+    }
   }
 
   /** Null if failures are to be logged. */
@@ -495,6 +540,26 @@ public final class Jdapl implements AutoCloseable {
 
   List<DispatcherStatistics> dispatcherStatistics() {
     return Stream.of(dispatchers).map(Dispatcher::statistics).toList();
+  }
+
+  /** A device is to be opened, and an async EVD for it. */
+  private synchronized void reserveDevice() {
+    if (closed) {
+      throw new IllegalStateException("this runtime is closed; start another one");
+    }
+    reserveEvd("the adapter");
+    devices++;
+  }
+
+  /** A device is closed. */
+  private void releaseDevice() {
+    synchronized (this) {
+      devices--;
+      if (devices > 0 || !closed) {
+        return;
+      }
+    }
+    stop();
   }
 
   void reserveEvd(final String adapter) {
@@ -668,7 +733,8 @@ public final class Jdapl implements AutoCloseable {
   }
 
   /**
-   * Stops the dispatchers. Its adapters must be closed before.
+   * Stops the dispatchers. Its adapters must be closed before. If something of one that was closed
+   * abruptly is stuck, the threads end when that has returned, and its device is closed.
    *
    * @throws IllegalStateException if adapters are open.
    */
@@ -678,12 +744,20 @@ public final class Jdapl implements AutoCloseable {
       throw new IllegalStateException(
           "adapters of this runtime are open, and are to be closed first: " + adapters);
     }
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      leaks.closed();
+      if (devices > 0) {
+        return; // the last one stops
+      }
+    }
     stop();
   }
 
-  void stop() {
-    stopped = true;
-    leaks.closed();
+  private void stop() {
     reaper.stop();
     for (final Dispatcher dispatcher : dispatchers) {
       dispatcher.stop();

@@ -254,14 +254,14 @@ final class Registry {
     InterfaceAdapter adapter = null;
     try {
       runtime = Jdapl.with(entry.provider()).parameters(entry.parameters()).start();
-      adapter = runtime.open(runtime::stop);
+      adapter = runtime.open(runtime::close);
       return adapter;
     } catch (final DatException e) {
       throw new DatException(
           e.type(), e.subtype(), "cannot open " + entry + ": " + e.getMessage(), e.getCause());
     } finally {
       if (adapter == null && runtime != null) {
-        runtime.stop();
+        runtime.close();
       }
     }
   }

@@ -83,6 +83,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
   private volatile CmListenHandler listenHandler;
   private final Map<Long, CmListenHandler> listeners = new ConcurrentHashMap<>();
   private volatile AsyncHandler asyncHandler;
+  private volatile boolean closed;
 
   InterceptedProvider() {
     this(Delivery.PUSH);
@@ -164,6 +165,11 @@ final class InterceptedProvider implements VerbsProvider, Device {
     qps.get(qp).receive();
   }
 
+  /** Whether the device was closed. */
+  boolean isClosed() {
+    return closed;
+  }
+
   /** Gives the notifications that were held. */
   void release() {
     holdsNotifications = false;
@@ -206,6 +212,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
   @Override
   public Device open(final String parameters, final EventChannel channel) {
+    call("open_device");
     return this;
   }
 
@@ -249,6 +256,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
 
   @Override
   public void onAsync(final AsyncHandler handler) {
+    call("on_async");
     asyncHandler = handler;
   }
 
@@ -318,6 +326,7 @@ final class InterceptedProvider implements VerbsProvider, Device {
     if (objects.get() > 0) {
       throw new VerbsException("close_device", name(), VerbsException.EBUSY, objects + " left");
     }
+    closed = true;
   }
 
   private final class Id implements CmId {

@@ -315,10 +315,10 @@ final class Mistakes {
             "    by.holdTurn(true);\n    try {",
             "    by.holdTurn(false);\n    try {"),
         Mistake.of(
-                "U10",
-                "nobody takes over from a dispatcher that an error ended",
-                "Dispatcher.java",
-                "      start();\n    } catch",
+            "U10",
+            "nobody takes over from a dispatcher that an error ended",
+            "Dispatcher.java",
+            "      start();\n    } catch",
             "    } catch"),
         Mistake.of(
                 "U10",
@@ -989,6 +989,13 @@ final class Mistakes {
             "EndpointDrain.java",
             "    destroy(incarnation.qp()::close);\n    destroy(connection::release);\n",
             "    destroy(connection::release);\n    destroy(incarnation.qp()::close);\n"),
+        Mistake.of(
+                "T10",
+                "a runtime stops before the last of its devices is closed",
+                "Jdapl.java",
+                "      if (devices > 0) {\n",
+                "      if (devices < 0) {\n")
+            .foundBy("theDeviceIsClosed"),
         Mistake.of(
                 "T10",
                 "what could not be destroyed is forgotten",
@@ -2028,6 +2035,20 @@ final class Mistakes {
             "IdleWait.java",
             "      onFault(e);\n      return false;",
             "      onFault(e);\n      return true;"),
+        Mistake.of(
+                "R01",
+                "an open that failed keeps its room",
+                "Jdapl.java",
+                "      if (ia == null) {\n        releaseEvd();\n",
+                "      if (ia == null) {\n")
+            .foundBy("anOpenThatTheProvider"),
+        Mistake.of(
+                "R01",
+                "a device that was opened in vain stays open",
+                "Jdapl.java",
+                "        closeUnused(device);\n",
+                "")
+            .foundBy("anOpenThatTheProvider"),
         Mistake.of(
             "R01",
             "an empty queue is an exception",

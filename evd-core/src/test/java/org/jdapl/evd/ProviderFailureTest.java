@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.EndpointAttributes;
@@ -26,7 +29,9 @@ import org.jdapl.verbs.VerbsProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @ExtendWith(HandBed.Closing.class)
@@ -137,6 +142,39 @@ class ProviderFailureTest {
       opened.push(evd);
       opened.push(ia.createEndpoint(pz, evd, EndpointAttributes.defaults()));
       opened.push(ia.createPsp(service, evd));
+    }
+  }
+
+  static Stream<Arguments> verbsOfOpen() {
+    return Stream.of("open_device", "on_async")
+        .flatMap(verb -> Stream.of(Unexpected.values()).map(kind -> Arguments.of(verb, kind)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("verbsOfOpen")
+  void required_R01_anOpenThatTheProviderThrowsOutOfLeavesNothing(
+      final String verb, final Unexpected failure) {
+    final InterceptedProvider provider = new InterceptedProvider();
+    try (Jdapl jdapl = Jdapl.with(provider).clock(new HandClock()).byHand().capacity(2).start()) {
+      final List<String> done = new ArrayList<>();
+      provider.hook =
+          called -> {
+            done.add(called);
+            if (called.equals(verb)) {
+              failure.accept(verb);
+            }
+          };
+      for (int i = 0; i < 3; i++) { // more than it has room for
+        final DatException refused = catchThrowableOfType(DatException.class, jdapl::open);
+        assertThat(refused.type()).isEqualTo(ReturnType.INTERNAL_ERROR);
+        assertThat(refused).hasMessageContainingAll("hooked", verb);
+        assertThat(refused.getCause()).hasMessageContaining("as the test says");
+      }
+      assertThat(done.stream().filter("close_device"::equals))
+          .hasSize(verb.equals("open_device") ? 0 : 3);
+      provider.hook = called -> {};
+      assertThat(jdapl.adapters()).isZero();
+      jdapl.open().close();
     }
   }
 

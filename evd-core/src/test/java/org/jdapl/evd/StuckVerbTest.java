@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.ByteArrayOutputStream;
@@ -300,6 +301,41 @@ class StuckVerbTest {
         };
     ia.closeAbruptly(LONG);
     assertThat(done).endsWith("close_device").contains(verb);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"destroy_qp", "destroy_cq", "dealloc_pd", "close_device"})
+  void required_T10_theDeviceIsClosedWhenAVerbReturnsThoughTheRuntimeIsClosed(final String verb)
+      throws InterruptedException {
+    createConnected();
+    hang(verb);
+    ia.closeAbruptly(SHORT);
+    assertThat(stuck.await(LONG.toSeconds(), SECONDS)).isTrue();
+
+    jdapl.close();
+    assertThat(provider.isClosed()).isFalse();
+    go.countDown();
+
+    assertEnded();
+  }
+
+  /** Nothing has begun yet when its bound is over. */
+  @Test
+  void required_T10_theDeviceIsClosedThoughTheRuntimeIsClosedAtOnce() throws InterruptedException {
+    createConnected();
+    ia.closeAbruptly(Duration.ZERO);
+    jdapl.close();
+
+    assertEnded();
+  }
+
+  private void assertEnded() throws InterruptedException {
+    for (final Thread thread : new ArrayList<>(threads)) {
+      thread.join(LONG.toMillis());
+      assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
+    }
+    assertThat(provider.isClosed()).as("the device is closed").isTrue();
+    assertThatThrownBy(jdapl::open).hasMessageContaining("closed");
   }
 
   /** A call that creates something returns when all is over. */
