@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.ReturnType;
 
@@ -51,7 +52,12 @@ final class Account {
   /** Posted: what the ends saw. */
   final Stream connection = new Stream();
 
+  /** Posted: what the servers' side saw. */
   final Stream request = new Stream();
+
+  /** Requests that no client made. */
+  final LongAdder strangers = new LongAdder();
+
   final LongAdder dequeued = new LongAdder();
   final LongAdder refusals = new LongAdder();
   final LongAdder policyChanges = new LongAdder();
@@ -60,6 +66,9 @@ final class Account {
   final LongAdder thrown = new LongAdder();
 
   final LongAdder silences = new LongAdder();
+
+  /** What a connect came to last; null before the first one did. */
+  volatile ConnectionEvent.Kind outcome;
 
   /** Of EVDs that are closed. */
   final LongAdder wakes = new LongAdder();

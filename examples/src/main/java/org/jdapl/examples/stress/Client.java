@@ -11,6 +11,8 @@ final class Client extends End {
 
   private static final Duration CONNECT = Duration.ofSeconds(20);
   private static final int HELLO = 4 * Integer.BYTES + Long.BYTES;
+  private static final int LEAST_MESSAGES = 20;
+  private static final int MOST_MESSAGES = 2000;
   private static final int LONGEST_PAUSE = 10;
 
   private final InetAddress server;
@@ -28,11 +30,27 @@ final class Client extends End {
     this.service = service;
   }
 
+  /** Whether private data is what a client says, and no stranger's; zeros may follow. */
+  static boolean isHello(final ByteBuffer data) {
+    if (data.remaining() < HELLO) {
+      return false;
+    }
+    final ByteBuffer hello = data.duplicate();
+    final int index = hello.getInt();
+    final int round = hello.getInt();
+    final int messages = hello.getInt();
+    return index >= 0
+        && index < Stress.MAX_CONNECTIONS
+        && round > 0
+        && messages >= LEAST_MESSAGES
+        && messages < MOST_MESSAGES;
+  }
+
   synchronized void start() {
     if (!isFree()) {
       return;
     }
-    final int messages = random().nextInt(20, 2000);
+    final int messages = random().nextInt(LEAST_MESSAGES, MOST_MESSAGES);
     open(round() + 1, messages);
     final ByteBuffer hello = ByteBuffer.allocate(HELLO);
     hello.putInt(index()).putInt(round()).putInt(messages);

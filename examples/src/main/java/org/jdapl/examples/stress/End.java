@@ -353,6 +353,9 @@ abstract class End {
   final synchronized void onConnection(final ConnectionEvent event) {
     connectionEvents++;
     changes++;
+    if (event.kind() != ConnectionEvent.Kind.DISCONNECTED) { // else this side may have ended it
+      side.account().outcome = event.kind();
+    }
     switch (event.kind()) {
       case ESTABLISHED -> {
         side.hear();

@@ -20,7 +20,6 @@ final class Server extends End {
 
   /** Accepts, unless its last round is not over yet, or the client had begun a later one. */
   synchronized void onRequest(final ConnectionRequest request, final ByteBuffer hello) {
-    side().account().request.posted.increment();
     final int round = hello.getInt();
     if (asked.get(round)) {
       side().account().breach(this + ": was asked for round " + round + " again");

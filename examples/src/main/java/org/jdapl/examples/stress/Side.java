@@ -166,7 +166,6 @@ final class Side implements EventHandler {
 
   void handle(final Event event) {
     if (event instanceof ConnectionRequestEvent request) {
-      hear();
       handle(request.request());
     } else if (event.source() instanceof Endpoint endpoint) {
       final End end = open.get(endpoint);
@@ -181,14 +180,18 @@ final class Side implements EventHandler {
   }
 
   private void handle(final ConnectionRequest request) {
+    account.request.posted.increment();
     final ByteBuffer hello = request.privateData();
-    final int index = hello.remaining() < Integer.BYTES ? -1 : hello.getInt();
-    if (index < 0) {
-      request.reject(null); // of somebody else
-    } else if (index < connections) {
+    if (!Client.isHello(hello)) {
+      account.strangers.increment();
+      request.reject(null);
+      return;
+    }
+    hear();
+    final int index = hello.getInt();
+    if (index < connections) {
       ((Server) ends.get(index)).onRequest(request, hello);
     } else {
-      account.request.posted.increment();
       account.breach("the client has more than " + connections + " connections; see --connections");
       request.reject(null);
     }

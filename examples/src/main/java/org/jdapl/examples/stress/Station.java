@@ -264,7 +264,10 @@ final class Station {
           account.software.reported.increment();
         }
         case CONNECTION -> account.connection.reported.increment();
-        case CONNECTION_REQUEST -> account.request.reported.increment();
+        case CONNECTION_REQUEST -> {
+          account.request.posted.increment();
+          account.request.reported.increment();
+        }
         default -> account.breach(name + ": its report has " + event);
       }
     }

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
 public final class Stress implements Callable<Integer> {
 
   private static final int MAX_POSTERS = 64;
-  private static final int MAX_CONNECTIONS = 60;
+  static final int MAX_CONNECTIONS = 60;
   private static final Duration SILENCE = Duration.ofSeconds(30);
   private static final long SERVICE = 4714;
   private static final long LOOK_PERIOD = TimeUnit.MILLISECONDS.toNanos(100);
@@ -97,9 +97,11 @@ public final class Stress implements Callable<Integer> {
     peer.check(spec);
     final PrintWriter out = spec.commandLine().getOut();
     final Account account = new Account(!peer.isServer() && !peer.isClient());
+    final String which;
     try (Jdapl jdapl = Jdapl.with(ia.name()).dispatchers(dispatchers).start()) {
       final Arena arena = new Arena(jdapl, dispatchers, account, chosen, posters, connections);
       open(arena, out);
+      which = peer.isClient() ? " to " + server(arena) : "";
       out.printf(
           "stress for %d s, seed %d: %d posters, %d connections, %d dispatchers on %s%n",
           seconds, chosen, posters, connections, dispatchers, ia.name());
@@ -115,7 +117,7 @@ public final class Stress implements Callable<Integer> {
     account.print(out);
     printMore(out, account);
     out.flush();
-    return verdict(account, chosen);
+    return verdict(account, chosen, which);
   }
 
   /** Opens what is of this process, and waits for the peer of a server as long as it takes. */
@@ -133,6 +135,10 @@ public final class Stress implements Callable<Integer> {
     while (!arena.hasHeard()) {
       TimeUnit.NANOSECONDS.sleep(LOOK_PERIOD);
     }
+  }
+
+  private String server(final Arena arena) {
+    return peer.address(arena.address()).getHostAddress() + " port " + peer.port(SERVICE);
   }
 
   /** Lets it go on until the time is over, something went wrong, or the peer is lost. */
@@ -173,13 +179,13 @@ public final class Stress implements Callable<Integer> {
     }
   }
 
-  /** Whether the peer is gone; which is no breach where it is another process, and was there. */
+  /** Whether the peer is gone; which is no breach where it is another process. */
   private boolean isLost(final Arena arena, final Account account) {
     if (!arena.isSilent(SILENCE, System.nanoTime())) {
       return false;
     }
     final String silent = "the peer said nothing for " + SILENCE.toSeconds() + " s";
-    if (account.isWhole() || !arena.hasHeard()) {
+    if (account.isWhole()) {
       account.breach(silent);
     } else {
       spec.commandLine().getOut().println(silent);
@@ -211,6 +217,7 @@ public final class Stress implements Callable<Integer> {
     print(out, "dispatchers slept", account.sleeps.sum());
     print(out, "connections, each end", account.connections.sum());
     print(out, "peers that did not answer", account.silences.sum());
+    print(out, "strangers that were rejected", account.strangers.sum());
     print(out, "policy changes", account.policyChanges.sum());
     print(out, "dequeued", account.dequeued.sum());
     print(out, "calls refused, as they should", account.refusals.sum());
@@ -222,8 +229,16 @@ public final class Stress implements Callable<Integer> {
     out.printf(Locale.ROOT, "  %-32s%,16d%n", what, count);
   }
 
-  private int verdict(final Account account, final long chosen) {
+  private int verdict(final Account account, final long chosen, final String which) {
     final PrintWriter err = spec.commandLine().getErr();
+    if (!account.isBreached() && account.connections.sum() == 0) {
+      err.printf(
+          "no connection%s was made, the last one came to %s: %s%n",
+          which,
+          account.outcome,
+          peer.isClient() ? "start stress -s there first" : "give it more --time");
+      return ExitCode.SOFTWARE;
+    }
     if (!account.isBreached()) {
       spec.commandLine()
           .getOut()

@@ -5,14 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.ConnectionEvent.Kind;
+import org.jdapl.dat.Dat;
+import org.jdapl.dat.Endpoint;
+import org.jdapl.dat.EndpointAttributes;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
+import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
+import org.jdapl.dat.ProtectionZone;
 import org.jdapl.examples.Main;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -175,6 +190,59 @@ class TwoProcessesTest {
     final String printed = peer.rest();
     assertThat(printed).contains("all is well").containsPattern("  DTO +[1-9][0-9]* .* 0\\R");
     return printed;
+  }
+
+  @Test
+  void stressShouldNotBeWellWithoutAServer() throws Exception {
+    final Peer client =
+        start("stress", "--ia", "socket", "-c", "-p", abandonedPort(), "--time", "1");
+
+    assertThat(client.end()).as(client::toString).isEqualTo(1);
+    assertThat(client.rest()).doesNotContain("all is well");
+    assertThat(Files.readString(client.errors()))
+        .contains("no connection to ", "NON_PEER_REJECTED", "start stress -s there first");
+  }
+
+  @Test
+  void stressShouldRejectStrangersAndWaitForItsClient() throws Exception {
+    final Peer server = start("stress", "--ia", "socket", "-s", "-p", "0", "--time", "4");
+    final String port = server.port();
+
+    for (final int bytes : new int[] {0, 4, 23, 48}) {
+      assertThat(connect(Long.parseLong(port), bytes)).isEqualTo(Kind.PEER_REJECTED);
+    }
+
+    final Peer client = start("stress", "--ia", "socket", "-c", "-p", port, "--time", "4");
+    assertBalanced(client);
+    assertThat(assertBalanced(server)).containsPattern("strangers that were rejected +4\\R");
+  }
+
+  /** What comes of a connect with so many zeros of private data. */
+  private static Kind connect(final long port, final int bytes) throws Exception {
+    final BlockingQueue<Kind> kinds = new LinkedBlockingQueue<>();
+    try (InterfaceAdapter adapter = Dat.open("socket")) {
+      try (Evd evd = adapter.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+          ProtectionZone pz = adapter.createPz();
+          Endpoint endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults())) {
+        evd.upcall(
+            new EventHandler() {
+              @Override
+              public void onConnection(final ConnectionEvent event) {
+                kinds.add(event.kind());
+              }
+            });
+        endpoint.connect(
+            adapter.address(), port, Duration.ofSeconds(END_SECONDS), ByteBuffer.allocate(bytes));
+        return kinds.poll(END_SECONDS, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  /** A port where somebody listened. */
+  private static String abandonedPort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return "" + socket.getLocalPort();
+    }
   }
 
   @Test
