@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false)
 public final class Cmrate implements Callable<Integer> {
 
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int MAX_PORT = 65_535;
   private static final int MAX_CONNECTIONS = 100_000;
 
@@ -52,14 +54,14 @@ public final class Cmrate implements Callable<Integer> {
       names = "-b",
       paramLabel = "N",
       defaultValue = "100",
-      description = "Connections to make at a time (${DEFAULT-VALUE}).")
+      description = "Connections that a client makes at a time (${DEFAULT-VALUE}).")
   private int burst;
 
   @Option(
       names = "-p",
       paramLabel = "PORT",
       defaultValue = "45248",
-      description = "Where the server listens (${DEFAULT-VALUE}).")
+      description = "With -s or -h: where the server listens (${DEFAULT-VALUE}).")
   private int port;
 
   @Option(
@@ -80,7 +82,7 @@ public final class Cmrate implements Callable<Integer> {
       if (isServer) {
         serve();
       } else if (host != null) {
-        final Whereabouts server = Whereabouts.ask(host, Whereabouts.PORT);
+        final Whereabouts server = Whereabouts.ask(host, Whereabouts.PORT, PATIENCE);
         try (Client client = new Client(ia.name(), connections)) {
           connect(client, server.address(), port);
         }
@@ -106,6 +108,13 @@ public final class Cmrate implements Callable<Integer> {
     }
     if (port < 1 || port > MAX_PORT) {
       throw wrong("-p must be 1 to " + MAX_PORT + " and is " + port);
+    }
+    if (provider.length() > Whereabouts.MAX_PROVIDER) {
+      throw wrong(
+          "-P must have at most "
+              + Whereabouts.MAX_PROVIDER
+              + " characters and has "
+              + provider.length());
     }
   }
 

@@ -4,12 +4,16 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.jdapl.examples.PeerText;
 
 /**
  * What a server of dtestcm tells its client first, by TCP: 128 bytes with a line of text.
@@ -21,26 +25,54 @@ record Whereabouts(InetAddress address, String provider) {
 
   static final int PORT = 15_828;
 
+  /** How long the name of a provider is at most. */
+  static final int MAX_PROVIDER = 95;
+
   private static final int BYTES = 128;
   private static final int FIELDS = 5;
   private static final int ADDRESS = 3;
   private static final int TRIES = 10;
   private static final int HEX = 16;
 
-  /** Waits for a client, as long as it takes, and tells it. */
+  /** Tells all who ask, also those who are no clients, until the socket is closed. */
   void tell(final ServerSocket socket) throws IOException {
-    try (Socket client = socket.accept()) {
-      client.getOutputStream().write(encode());
+    final byte[] message = encode();
+    final Thread teller = new Thread(() -> tell(socket, message), "cmrate-whereabouts");
+    teller.setDaemon(true);
+    teller.start();
+  }
+
+  private static void tell(final ServerSocket socket, final byte[] message) {
+    while (!socket.isClosed()) {
+      try (Socket client = socket.accept()) {
+        client.getOutputStream().write(message);
+      } catch (final IOException e) {
+        // that one is gone, or nobody is told any more
+      }
     }
   }
 
-  /** Asks a server, which may come a little later. */
-  static Whereabouts ask(final String host, final int port)
+  /**
+   * Asks a server, which may come a little later.
+   *
+   * @param patience how long one that is there may say nothing.
+   */
+  static Whereabouts ask(final String host, final int port, final Duration patience)
       throws CmrateException, InterruptedException {
     String why = "";
     for (int i = 0; i < TRIES; i++) {
-      try (Socket server = new Socket(host, port)) {
+      try (Socket server = new Socket()) {
+        server.connect(new InetSocketAddress(host, port), (int) patience.toMillis());
+        server.setSoTimeout((int) patience.toMillis());
         return decode(server.getInputStream().readNBytes(BYTES));
+      } catch (final SocketTimeoutException e) {
+        throw new CmrateException(
+            host
+                + " TCP port "
+                + port
+                + " said nothing for "
+                + patience.toSeconds()
+                + " s; expected the line of cmrate -s or dtestcm -s");
       } catch (final IOException e) {
         why = e.toString();
         TimeUnit.SECONDS.sleep(1);
@@ -71,7 +103,7 @@ record Whereabouts(InetAddress address, String provider) {
   static Whereabouts decode(final byte[] message) throws CmrateException {
     final String text = US_ASCII.decode(ByteBuffer.wrap(message)).toString();
     final int end = text.indexOf(0);
-    final String line = end < 0 ? text : text.substring(0, end);
+    final String line = PeerText.printable(end < 0 ? text : text.substring(0, end));
     final String[] fields = line.split(":", FIELDS);
     try {
       final int inMemory = Integer.parseUnsignedInt(fields[ADDRESS], HEX);

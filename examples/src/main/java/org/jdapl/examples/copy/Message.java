@@ -3,6 +3,7 @@ package org.jdapl.examples.copy;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
+import org.jdapl.examples.PeerText;
 
 /**
  * What sender and receiver tell each other beside the bytes of the file.
@@ -86,6 +87,6 @@ record Message(Kind kind, int slot, int length, long position, String text) {
         from.getInt(),
         from.getInt(),
         from.getLong(),
-        UTF_8.decode(from).toString());
+        PeerText.printable(UTF_8.decode(from).toString()));
   }
 }

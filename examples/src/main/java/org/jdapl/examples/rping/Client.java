@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
+import org.jdapl.examples.PeerText;
 
 /** Offers each ping in its memory, and the room for the pong beside it. */
 final class Client extends Side {
@@ -101,6 +102,6 @@ final class Client extends Side {
   private static String text(final ByteBuffer pong) {
     final String all = ISO_8859_1.decode(pong.duplicate()).toString();
     final int end = all.indexOf(0);
-    return end < 0 ? all : all.substring(0, end);
+    return PeerText.printable(end < 0 ? all : all.substring(0, end));
   }
 }

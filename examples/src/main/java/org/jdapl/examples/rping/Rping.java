@@ -36,7 +36,7 @@ public final class Rping implements Callable<Integer> {
   @Option(
       names = {"-C", "--count"},
       paramLabel = "N",
-      description = "Pings to make, 0 for no end (with -c 0, else " + COUNT + ").")
+      description = "Pings of a client, 0 for no end (with -c 0, else " + COUNT + ").")
   private Long count;
 
   @Option(

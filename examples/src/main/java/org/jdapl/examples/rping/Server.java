@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jdapl.examples.PeerText;
 
 /** Reads each ping from the client's memory, and writes it back as the pong. */
 final class Server extends Side {
@@ -76,7 +77,7 @@ final class Server extends Side {
 
   private String text(final int length) {
     final ByteBuffer string = data.buffer().slice(0, length);
-    return ISO_8859_1.decode(string).toString();
+    return PeerText.printable(ISO_8859_1.decode(string).toString());
   }
 
   /** How many pings were answered. From any thread. */

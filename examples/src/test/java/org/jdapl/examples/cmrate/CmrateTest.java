@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CmrateTest {
 
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
   private static FutureTask<Void> serve(final Server server) {
@@ -116,17 +119,43 @@ class CmrateTest {
     final Whereabouts server =
         new Whereabouts(InetAddress.getByAddress(new byte[] {10, 8, 0, 1}), "my-adapter");
     try (ServerSocket socket = new ServerSocket(0)) {
-      final FutureTask<Void> telling =
-          new FutureTask<>(
-              () -> {
-                server.tell(socket);
-                return null;
-              });
-      new Thread(telling, "server").start();
+      server.tell(socket);
+      for (int i = 0; i < 3; i++) { // strangers, who may leave before they are told
+        new Socket(socket.getInetAddress(), socket.getLocalPort()).close();
+      }
 
-      assertThat(Whereabouts.ask("127.0.0.1", socket.getLocalPort())).isEqualTo(server);
-      assertThat(telling).succeedsWithin(1, TimeUnit.MINUTES);
+      assertThat(Whereabouts.ask("127.0.0.1", socket.getLocalPort(), PATIENCE)).isEqualTo(server);
     }
+  }
+
+  @Test
+  void shouldNotWaitForEverForAServerThatSaysNothing() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0)) {
+      final Duration second = Duration.ofSeconds(1);
+      assertThatExceptionOfType(CmrateException.class)
+          .isThrownBy(() -> Whereabouts.ask("127.0.0.1", silent.getLocalPort(), second))
+          .withMessageContaining("127.0.0.1 TCP port " + silent.getLocalPort())
+          .withMessageContaining("said nothing for 1 s")
+          .withMessageContaining("expected the line of cmrate -s or dtestcm -s");
+    }
+  }
+
+  @Test
+  void shouldHaveRoomForTheLongestName() throws Exception {
+    final Whereabouts server =
+        new Whereabouts(
+            InetAddress.getByAddress(new byte[] {10, 8, 0, 1}),
+            "a".repeat(Whereabouts.MAX_PROVIDER));
+
+    assertThat(server.encode()).hasSize(128).endsWith(0);
+    assertThat(Whereabouts.decode(server.encode())).isEqualTo(server);
+  }
+
+  @Test
+  void shouldShowWhatAServerSaysInOneLine() {
+    assertThatExceptionOfType(CmrateException.class)
+        .isThrownBy(() -> Whereabouts.decode("\u001b[31mall\nis well".getBytes(US_ASCII)))
+        .withMessageContaining("'?[31mall?is well'");
   }
 
   @ParameterizedTest
@@ -155,6 +184,14 @@ class CmrateTest {
     assertThatExceptionOfType(IOException.class)
         .isThrownBy(server::encode)
         .withMessageContaining("IPv4");
+  }
+
+  @Test
+  void shouldRefuseANameThatIsTooLong() {
+    final Run run = Run.of("cmrate", "-s", "-P", "a".repeat(Whereabouts.MAX_PROVIDER + 1));
+
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.err().lines()).singleElement().asString().contains("-P", "95", "96");
   }
 
   @ParameterizedTest

@@ -187,6 +187,15 @@ class TransferTest {
   }
 
   @Test
+  void shouldShowWhatAPeerSaysInOneLine() throws Exception {
+    assertThat(
+            play(
+                (link, peer) ->
+                    link.send(Message.failed("\u001b[31mno\r\nall is well, \u009b0m\0"))))
+        .hasMessage("?[31mno??all is well, ?0m?");
+  }
+
+  @Test
   void shouldTakeOneSenderOnly() throws Exception {
     try (Target target = target();
         Receiver receiver = new Receiver("sim", SERVICE, target, Link.PATIENCE);

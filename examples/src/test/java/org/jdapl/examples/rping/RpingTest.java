@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.examples.Run;
@@ -130,6 +131,24 @@ class RpingTest {
           .withMessageContaining("-S");
     }
     assertThat(shown).isEmpty();
+  }
+
+  @Test
+  void shouldShowAPingInOneLine() throws Exception {
+    final List<String> shown = new CopyOnWriteArrayList<>();
+    try (Server server = server(64, shown);
+        Client client = client(64, new ArrayList<>())) {
+      final long port = server.listen(server.adapter.address(), 0);
+      final FutureTask<Void> serving = serve(server);
+      client.connect(server.adapter.address(), port);
+      client.data.buffer().put(0, "\u001b[31m\nall is well\0".getBytes(US_ASCII));
+      client.send(new Advert(client.data.address(), client.data.rmrContext(), 64));
+      client.receive();
+      client.disconnect();
+
+      assertThat(serving).failsWithin(1, TimeUnit.MINUTES);
+    }
+    assertThat(shown).containsExactly("server ping data: ?[31m?all is well");
   }
 
   @Test
