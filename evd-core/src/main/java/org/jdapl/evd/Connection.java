@@ -624,7 +624,7 @@ final class Connection implements CmHandler {
   /** A marker came by in a queue. */
   void onMarker(final WorkQueue queue, final boolean success) {
     if (!success) {
-      queue.flush();
+      queue.markFlushing();
     } else if (machine.state() == EndpointState.DISCONNECT_PENDING) {
       endByConsumer(Trigger.END);
     }

@@ -156,10 +156,10 @@ final class ConnectionGate {
   /** No success follows any more: what waits at the gate may pass. */
   void open() {
     if (shares(incarnation.receives())) {
-      incarnation.receives().flush();
+      incarnation.receives().markFlushing();
     }
     if (shares(incarnation.requests())) {
-      incarnation.requests().flush();
+      incarnation.requests().markFlushing();
     }
     offerHeldEnd();
   }

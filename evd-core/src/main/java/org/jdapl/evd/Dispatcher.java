@@ -231,8 +231,8 @@ final class Dispatcher implements Runnable {
   }
 
   /** How often a turn may look for more, while it {@link #wouldSpin}, before it ends. */
-  int looks() {
-    return idle.looks();
+  int spinsInTurn() {
+    return idle.spinsInTurn();
   }
 
   WorkCompletions batch() {

@@ -259,7 +259,7 @@ final class EndpointDrain {
   private void forgetNumber() {
     final EvdImpl evd = incarnation.receiveEvd();
     final Merger merger = evd.merger();
-    if (merger.pass(incarnation.receiveFeed()) || late) {
+    if (merger.passOver(incarnation.receiveFeed()) || late) {
       merger.sweep(incarnation);
       reaper.execute(this::conclude);
     } else {

@@ -58,16 +58,20 @@ final class EvdState {
   /** It has a CNO. */
   static final long CNO = 1L << 13;
 
+  private static final int POLICY_SHIFT = 6;
+
   static final long DISABLED = 0L;
-  static final long SINGLE = 1L << 6;
-  static final long NOTIFY = 2L << 6;
-  static final long MANY = 3L << 6;
-  static final long POLICY = 7L << 6;
+  static final long SINGLE = 1L << POLICY_SHIFT;
+  static final long NOTIFY = 2L << POLICY_SHIFT;
+  static final long MANY = 3L << POLICY_SHIFT;
+  static final long POLICY = 7L << POLICY_SHIFT;
+
+  private static final int RUNNING_SHIFT = 16;
 
   /** One running upcall of MANY; they hold no turn. */
-  static final long ONE_RUNNING = 1L << 16;
+  static final long ONE_RUNNING = 1L << RUNNING_SHIFT;
 
-  static final long RUNNING = 0x3FFL << 16;
+  static final long RUNNING = 0x3FFL << RUNNING_SHIFT;
 
   /** How many may run with MANY. */
   static final int LIMIT_SHIFT = 32;
@@ -329,7 +333,7 @@ final class EvdState {
     }
     final long policy = s & POLICY;
     if (policy == MANY) {
-      return (s & RUNNING) >>> 16 < (s & LIMIT) >>> LIMIT_SHIFT;
+      return (s & RUNNING) >>> RUNNING_SHIFT < (s & LIMIT) >>> LIMIT_SHIFT;
     }
     return policy != DISABLED && (s & RUNNING) == 0;
   }
@@ -337,14 +341,14 @@ final class EvdState {
   @Override
   public String toString() {
     final long s = word;
-    return switch ((int) ((s & POLICY) >>> 6)) {
+    return switch ((int) ((s & POLICY) >>> POLICY_SHIFT)) {
           case 0 -> (s & CLOSED) != 0 ? "CLOSED" : "DISABLED";
           case 1 -> "SINGLE_INSTANCE";
           case 2 -> "NOTIFY";
           default -> "MANY(" + ((s & LIMIT) >>> LIMIT_SHIFT) + ")";
         }
         + ((s & UPCALL) != 0 ? " running" : (s & TURN) != 0 ? " held" : "")
-        + ((s & RUNNING) != 0 ? " running=" + ((s & RUNNING) >>> 16) : "")
+        + ((s & RUNNING) != 0 ? " running=" + ((s & RUNNING) >>> RUNNING_SHIFT) : "")
         + ((s & WAITER) != 0 ? " waited for" : "")
         + ((s & UNWAITABLE) != 0 ? " unwaitable" : "")
         + ((s & TOKEN) != 0 ? " ready" : "")

@@ -115,9 +115,9 @@ final class EvdUpcalls {
    * nobody.
    */
   private boolean comesSoon(final Dispatcher by, final long s) {
-    for (int looks = by.looks();
-        looks > 0 && !lane.hasNext() && by.wouldSpin() && state.get() == s;
-        looks--) {
+    for (int spins = by.spinsInTurn();
+        spins > 0 && !lane.hasNext() && by.wouldSpin() && state.get() == s;
+        spins--) {
       Thread.onSpinWait();
     }
     return lane.hasNext();

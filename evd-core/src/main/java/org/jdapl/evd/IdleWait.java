@@ -105,7 +105,7 @@ final class IdleWait implements com.lmax.disruptor.WaitStrategy {
   }
 
   /** How often a turn may spin, in place of this wait. */
-  int looks() {
+  int spinsInTurn() {
     return strategy == WaitStrategy.BUSY_SPIN ? SPINS_IN_TURN : SPINS;
   }
 

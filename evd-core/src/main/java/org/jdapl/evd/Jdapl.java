@@ -42,7 +42,7 @@ import org.slf4j.Logger;
  * use {@link org.jdapl.dat.Dat#open} instead.
  *
  * <p>Adapters that are opened here share its dispatchers. With threads, each dispatcher has one. By
- * hand, nothing happens but in {@link #turn} and {@link #runUntil}, and in calls that wait, on the
+ * hand, nothing happens but in {@link #round} and {@link #runUntil}, and in calls that wait, on the
  * caller's thread.
  *
  * <pre>{@code
@@ -586,7 +586,7 @@ public final class Jdapl implements AutoCloseable {
    * @return whether there was anything to do.
    * @throws IllegalStateException if the dispatchers have threads, or inside an upcall.
    */
-  public boolean turn() {
+  public boolean round() {
     checkByHand();
     if (Dispatcher.isCurrent()) {
       throw new IllegalStateException("an upcall must not drive the dispatchers");
@@ -605,7 +605,7 @@ public final class Jdapl implements AutoCloseable {
    * @param bound how long, on this runtime's clock, it may take.
    * @return whether the condition holds; false if the time is over, or in virtual time if nothing
    *     more will happen.
-   * @throws IllegalStateException as {@link #turn}.
+   * @throws IllegalStateException as {@link #round}.
    */
   public boolean runUntil(final BooleanSupplier condition, final Duration bound) {
     checkByHand();
@@ -616,7 +616,7 @@ public final class Jdapl implements AutoCloseable {
   private boolean drive(final BooleanSupplier condition, final Duration bound) {
     final long deadline = clock.nanoTime() + Reaper.nanos(bound);
     while (!condition.getAsBoolean()) {
-      if (turn()) {
+      if (round()) {
         continue;
       }
       final boolean lookedInVain = watchdog.rescued() == rescuedAtLook;

@@ -210,7 +210,9 @@ final class Merger {
     lookAgain();
     collect();
     look();
-    while (stash.first() != Stash.NONE && stash.isSilent(stash.first()) && pass(stash.first())) {
+    while (stash.first() != Stash.NONE
+        && stash.isSilent(stash.first())
+        && passSilent(stash.first())) {
       look();
     }
     return stash.events() + lane.count() + heldEnds;
@@ -296,7 +298,7 @@ final class Merger {
    *
    * @return false if it has to wait for ESTABLISHED.
    */
-  private boolean pass(final int entry) {
+  private boolean passSilent(final int entry) {
     final Incarnation endpoint = ownerOf(entry);
     if (endpoint == null) {
       drop(stash.pop());
@@ -334,7 +336,7 @@ final class Merger {
         return false;
       }
       if (polled instanceof ConnectionEventImpl event) {
-        if (handOut(event, to)) {
+        if (handOutConnection(event, to)) {
           return true;
         }
       } else if (polled instanceof AsyncEventImpl event) {
@@ -354,7 +356,7 @@ final class Merger {
     }
   }
 
-  private boolean handOut(final ConnectionEventImpl event, final Handout to) {
+  private boolean handOutConnection(final ConnectionEventImpl event, final Handout to) {
     final Incarnation endpoint = event.incarnation();
     if (event.what() == ConnectionEvent.Kind.ESTABLISHED) {
       if (!endpoint.gate().handOutEstablished()) {
@@ -377,7 +379,7 @@ final class Merger {
         if (!poll(arms)) {
           return false;
         }
-      } else if (handOut(entry, to)) {
+      } else if (handOutCompletion(entry, to)) {
         return true;
       } else if (--patience <= 0) {
         return false;
@@ -411,7 +413,7 @@ final class Merger {
     batch.clear();
   }
 
-  private boolean handOut(final int entry, final Handout to) {
+  private boolean handOutCompletion(final int entry, final Handout to) {
     final Incarnation endpoint = ownerOf(entry);
     if (endpoint == null) {
       return drop(entry);
@@ -431,7 +433,7 @@ final class Merger {
       stash.release(entry);
       queue.complete(slot);
       endpoint.connection().onMarker(queue, success);
-      return end(endpoint, to);
+      return handOutEnd(endpoint, to);
     }
     if (!success && !queue.isFlushing()) {
       if (stash.status(entry) == WcStatus.WR_FLUSH_ERR) {
@@ -440,13 +442,13 @@ final class Merger {
         endpoint.connection().onBroken();
       }
       queue.onError();
-      if (end(endpoint, to)) {
+      if (handOutEnd(endpoint, to)) {
         stash.prepend(stash.ready, entry);
         return true;
       }
     }
     if (success && queue.isSuppressed(slot)) {
-      queue.settle(slot, true);
+      queue.tellWindow(slot, true);
       queue.countSuppressed();
       queue.complete(slot);
       stash.release(entry);
@@ -456,11 +458,11 @@ final class Merger {
       sweep(endpoint, queue, slot, entry);
       return false;
     }
-    handOut(endpoint, queue, slot, entry, to);
+    fill(endpoint, queue, slot, entry, to);
     return true;
   }
 
-  private void handOut(
+  private void fill(
       final Incarnation endpoint,
       final WorkQueue queue,
       final int slot,
@@ -508,7 +510,7 @@ final class Merger {
       final WorkQueue queue, final int slot, final WcStatus status, final Handout to) {
     final RmrBindView view = to.bind();
     view.set(queue.rmr(slot));
-    queue.settle(slot, status == WcStatus.SUCCESS);
+    queue.tellWindow(slot, status == WcStatus.SUCCESS);
     return view;
   }
 
@@ -568,7 +570,7 @@ final class Merger {
   }
 
   /** Hands out the event that ends the connection, if it waits and the gate is open now. */
-  private boolean end(final Incarnation endpoint, final Handout to) {
+  private boolean handOutEnd(final Incarnation endpoint, final Handout to) {
     final ConnectionEventImpl event = endpoint.gate().release(evd);
     if (event == null) {
       return false;
@@ -589,7 +591,7 @@ final class Merger {
    *
    * @return false if it cannot be polled now.
    */
-  boolean pass(final CqFeed feed) {
+  boolean passOver(final CqFeed feed) {
     look();
     feed.resumeAtOnce();
     int left = feed.cq().capacity();
@@ -645,13 +647,13 @@ final class Merger {
       final Incarnation endpoint, final WorkQueue queue, final int slot, final int entry) {
     final boolean success = stash.status(entry) == WcStatus.SUCCESS;
     if (!queue.isMarker(slot)) {
-      queue.settle(slot, success);
+      queue.tellWindow(slot, success);
       if (endsWindow(queue.operation(slot), entry)) {
         endWindow(endpoint, entry);
       }
     }
     if (queue.isMarker(slot)) {
-      queue.flush();
+      queue.markFlushing();
     } else if (success && queue.isSuppressed(slot)) {
       queue.countSuppressed();
     } else {

@@ -45,7 +45,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** Where the last bind was posted. */
   private Incarnation at;
 
-  private int open;
+  private int openBinds;
 
   /** How many binds failed: one may before the post returned. */
   private int failures;
@@ -127,18 +127,18 @@ final class RmrImpl extends ObjectBase implements Rmr {
           ReturnSubtype.NO_SUBTYPE,
           name + ".bind: it belongs to " + pz + ", " + endpoint + " to " + endpoint.pz());
     }
-    if (open > 0 && at != endpoint) {
+    if (openBinds > 0 && at != endpoint) {
       throw Misuse.state(
           ReturnSubtype.NO_SUBTYPE,
           name + ".bind: a bind of it is open at " + at + "; wait for its completion");
     }
     checkMayBindAgain(endpoint, bytes);
-    open++;
+    openBinds++;
     return failures;
   }
 
   private void checkMayBindAgain(final Incarnation endpoint, final long bytes) {
-    final boolean bound = asked != null || !perhaps.isEmpty() || (open == 0 && held != null);
+    final boolean bound = asked != null || !perhaps.isEmpty() || (openBinds == 0 && held != null);
     if (!bound && bytes == 0) {
       throw Misuse.state(ReturnSubtype.NO_SUBTYPE, name + ".bind of length 0: it is not bound");
     }
@@ -156,7 +156,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
 
   /** Nothing was posted. */
   synchronized void cancel() {
-    open--;
+    openBinds--;
   }
 
   /** A bind was posted; it may have completed already. */
@@ -214,7 +214,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
 
   /** A bind is done: the device has a region bound now, or none if it is null. */
   synchronized void onDone(final LmrImpl region) {
-    open--;
+    openBinds--;
     perhaps.clear();
     if (region != null && endedEarly > 0) {
       endedEarly--;
@@ -227,16 +227,16 @@ final class RmrImpl extends ObjectBase implements Rmr {
   /** A bind failed, or was flushed: it is not counted on, and may have been done. */
   synchronized void onFailed(final LmrImpl region) {
     failures++;
-    open--;
+    openBinds--;
     mayHave(perhaps, region);
-    if (open == 0) {
+    if (openBinds == 0) {
       ask(null, 0, 0, Set.of());
     }
   }
 
   /** What became of a bind nobody can say. */
   synchronized void onUnknown(final LmrImpl region) {
-    open--;
+    openBinds--;
     mayHave(perhaps, region);
     mayHave(givenUp, region);
   }
@@ -361,7 +361,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
       if (closed) {
         return;
       }
-      if (open > 0) {
+      if (openBinds > 0) {
         throw Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
             name + ".close: a bind of it is open at " + at + "; wait for its completion");

@@ -93,7 +93,7 @@ final class SharedReceives extends WorkQueue {
     if (!lastTaken || isDrained()) {
       return;
     }
-    polled = polled || evd.merger().pass(incarnation.receiveFeed());
+    polled = polled || evd.merger().passOver(incarnation.receiveFeed());
     if (!polled) {
       incarnation
           .ia()

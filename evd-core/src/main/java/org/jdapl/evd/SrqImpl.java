@@ -79,7 +79,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   private volatile Slot[] slots = new Slot[0];
 
   private volatile int maxReceives;
-  private final AtomicInteger open = new AtomicInteger();
+  private final AtomicInteger openReceives = new AtomicInteger();
   private final AtomicReference<Slot> returned = new AtomicReference<>();
 
   // Posters, under the guard.
@@ -195,7 +195,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     guard.lock();
     try {
       checkOpen("postReceive");
-      final Slot slot = open.get() < maxReceives ? firstFree() : null;
+      final Slot slot = openReceives.get() < maxReceives ? firstFree() : null;
       if (slot == null) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -224,7 +224,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     slot.nextId = (id + MOST) & WorkQueue.POSITION_MASK;
     request.wrId = (tag << WorkQueue.TAG_SHIFT) | id;
     free = slot.next;
-    open.incrementAndGet();
+    openReceives.incrementAndGet();
     slot.id.set(id); // it may complete before the verb returns
     boolean posted = false;
     try {
@@ -295,7 +295,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       first = returned.get();
       done.next = first;
     } while (!returned.compareAndSet(first, done));
-    open.decrementAndGet();
+    openReceives.decrementAndGet();
   }
 
   /** A completion that is nobody's: if its receive is open, its slot is free again. */
@@ -481,14 +481,14 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     final int from = maxReceives;
     lockUnlessStuck("resize");
     try {
-      if (open.get() > to || watermark.get() > to) {
+      if (openReceives.get() > to || watermark.get() > to) {
         throw Misuse.state(
             ReturnSubtype.NO_SUBTYPE,
             name
                 + ".resize to "
                 + to
                 + ": "
-                + open
+                + openReceives
                 + " receives are open, and the low watermark is "
                 + watermark);
       }
@@ -556,7 +556,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
     }
-    if (open.get() < receives) { // a device may look only when one is taken
+    if (openReceives.get() < receives) { // a device may look only when one is taken
       onLowWatermark();
     }
   }
@@ -655,6 +655,6 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   @Override
   public int openReceives() {
-    return open.get();
+    return openReceives.get();
   }
 }

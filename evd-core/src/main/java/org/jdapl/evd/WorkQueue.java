@@ -444,7 +444,7 @@ class WorkQueue extends PostGuard {
 
   private void skip(final int slot) {
     if ((flags[slot] & SUPPRESSED) != 0) {
-      settle(slot, true);
+      tellWindow(slot, true);
       countSuppressed();
     } else if ((flags[slot] & MARKER) != 0) {
       passMarker(slot);
@@ -455,7 +455,7 @@ class WorkQueue extends PostGuard {
   }
 
   /** The window of a bind that was done or failed hears of it, before the slot is free. */
-  void settle(final int slot, final boolean success) {
+  void tellWindow(final int slot, final boolean success) {
     final RmrImpl rmr = rmr(slot);
     if (rmr == null) {
       return;
@@ -468,7 +468,7 @@ class WorkQueue extends PostGuard {
     rmrs[slot] = null;
   }
 
-  /** The window of a bind; null if the request is none, or was settled. */
+  /** The window of a bind; null if the request is none, or its window was told. */
   RmrImpl rmr(final int slot) {
     return rmrs == null ? null : rmrs[slot];
   }
@@ -586,13 +586,13 @@ class WorkQueue extends PostGuard {
   }
 
   /** An error or a marker came by: no success will follow. */
-  void flush() {
+  void markFlushing() {
     flushing = true;
   }
 
   /** An error came by. In a queue of requests of its own, no success will follow. */
   void onError() {
-    flush();
+    markFlushing();
   }
 
   boolean isFlushing() {

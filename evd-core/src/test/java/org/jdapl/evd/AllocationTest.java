@@ -86,7 +86,7 @@ class AllocationTest {
                 for (int i = 0; i < BURST; i++) {
                   evd.postSoftwareEvent(payload);
                 }
-                jdapl.turn();
+                jdapl.round();
               },
               BURST);
 
@@ -106,7 +106,7 @@ class AllocationTest {
       final Count count = new Count();
       evd.upcall(count);
       endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
-      jdapl.turn();
+      jdapl.round();
 
       final long bytes =
           bytesOf(
@@ -114,7 +114,7 @@ class AllocationTest {
                 for (int i = 0; i < BURST / 2; i++) {
                   post(endpoint, lmr, i);
                 }
-                jdapl.turn();
+                jdapl.round();
               },
               BURST);
 
@@ -136,7 +136,7 @@ class AllocationTest {
       final Segments number = new Segments(1).add(lmr, 0, Long.BYTES);
       evd.upcall(count);
       endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
-      jdapl.turn();
+      jdapl.round();
 
       final long bytes =
           bytesOf(
@@ -153,7 +153,7 @@ class AllocationTest {
                     throw new IllegalStateException("a queue is full");
                   }
                 }
-                jdapl.turn();
+                jdapl.round();
               },
               BURST);
 
@@ -175,7 +175,7 @@ class AllocationTest {
       final Count count = new Count();
       evd.upcall(count);
       endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
-      jdapl.turn();
+      jdapl.round();
 
       final long bytes =
           bytesOf(
@@ -186,7 +186,7 @@ class AllocationTest {
                     throw new IllegalStateException("a queue is full");
                   }
                 }
-                jdapl.turn();
+                jdapl.round();
               },
               BURST);
 
@@ -209,7 +209,7 @@ class AllocationTest {
       final Set<Privilege> privileges = EnumSet.of(Privilege.REMOTE_READ, Privilege.REMOTE_WRITE);
       evd.upcall(count);
       endpoint.connect(ia.address(), 1, Duration.ofSeconds(1), null);
-      jdapl.turn();
+      jdapl.round();
 
       final long bytes =
           bytesOf(
@@ -220,7 +220,7 @@ class AllocationTest {
                         != Outcome.SUCCESS) {
                   throw new IllegalStateException("a queue is full");
                 }
-                jdapl.turn();
+                jdapl.round();
               },
               BURST);
 

@@ -339,12 +339,12 @@ class ArmContractTest {
     final int arms = bed.cq().armCalls();
     final int calls = bed.cq().calls();
     bed.complete(count);
-    assertThat(bed.jdapl.turn()).isTrue();
+    assertThat(bed.jdapl.round()).isTrue();
     bed.assertDelivered(count);
     assertThat(bed.cq().armCalls() - arms).isOne();
     final int fullBatches = count / CqFeed.BATCH;
     assertThat(bed.cq().calls() - calls).isEqualTo(fullBatches + 3);
-    assertThat(bed.jdapl.turn()).as("idle").isFalse();
+    assertThat(bed.jdapl.round()).as("idle").isFalse();
   }
 
   @ParameterizedTest
@@ -357,15 +357,15 @@ class ArmContractTest {
     int left = count;
     while (left >= 64) {
       left -= 64;
-      assertThat(bed.jdapl.turn()).isTrue();
+      assertThat(bed.jdapl.round()).isTrue();
       bed.assertDelivered(count - left);
       assertThat(bed.cq().armCalls()).as("not armed").isEqualTo(arms);
       assertThat(bed.cq().isArmed()).isFalse();
     }
-    assertThat(bed.jdapl.turn()).as("still scheduled").isTrue();
+    assertThat(bed.jdapl.round()).as("still scheduled").isTrue();
     bed.assertDelivered(count);
     assertThat(bed.cq().armCalls() - arms).isOne();
-    assertThat(bed.jdapl.turn()).as("idle").isFalse();
+    assertThat(bed.jdapl.round()).as("idle").isFalse();
   }
 
   @Test
@@ -379,7 +379,7 @@ class ArmContractTest {
             assertThat(bed.evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
           }
           int turns = 0;
-          while (bed.jdapl.turn()) {
+          while (bed.jdapl.round()) {
             turns++;
             assertThat(bed.cookies.size() + bed.payloads.size()).isLessThanOrEqualTo(64 * turns);
           }

@@ -45,7 +45,7 @@ class AsyncEvdTest implements EventHandler {
   private void turnAll() {
     boolean worked;
     do {
-      worked = jdapl.turn();
+      worked = jdapl.round();
     } while (worked);
   }
 

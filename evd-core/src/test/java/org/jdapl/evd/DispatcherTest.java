@@ -269,7 +269,7 @@ class DispatcherTest {
     while (more) {
       assertThat(turns++).isLessThan(1000);
       final boolean[] worked = {true};
-      final Throwable failure = catchThrowable(() -> worked[0] = bed.jdapl.turn());
+      final Throwable failure = catchThrowable(() -> worked[0] = bed.jdapl.round());
       if (failure != null) {
         thrown.add(failure);
       }
@@ -320,7 +320,7 @@ class DispatcherTest {
         });
     bed.settle();
     bed.evd.postSoftwareEvent("once");
-    assertThatThrownBy(bed.jdapl::turn).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(bed.jdapl::round).isInstanceOf(IllegalStateException.class);
     assertThat(teardown).hasSize(1);
     bed.settle();
     assertThat(teardown.get(0)).isCompleted();
@@ -416,7 +416,7 @@ class DispatcherTest {
       all.add(endless);
     }
     for (int round = 0; round < 100; round++) {
-      assertThat(bed.jdapl.turn()).isTrue();
+      assertThat(bed.jdapl.round()).isTrue();
     }
     for (final Endless endless : all) {
       assertThat(longestWait(order, endless))
@@ -437,11 +437,11 @@ class DispatcherTest {
       final Endless endless = new Endless(bed.ia.createEvd(200, EventStream.SOFTWARE), order);
       endless.evd.upcall(endless);
     }
-    bed.jdapl.turn();
+    bed.jdapl.round();
     final int before = order.size();
     assertThat(late.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
     for (int round = 0; round < 10; round++) {
-      assertThat(bed.jdapl.turn()).isTrue();
+      assertThat(bed.jdapl.round()).isTrue();
     }
     assertThat(came).singleElement().isEqualTo(before + others * 64);
   }
@@ -453,7 +453,7 @@ class DispatcherTest {
         new ScriptedBed(Behavior.WEAK, 1) {
           @Override
           public void onSoftware(final SoftwareEvent event) {
-            thrown.add(catchThrowable(jdapl::turn));
+            thrown.add(catchThrowable(jdapl::round));
           }
         };
     bed.enable();

@@ -227,7 +227,7 @@ class ErrorHandlerTest {
         Evd evd = createEvd(ia)) {
       evd.upcall(throwing);
       post(evd, 1);
-      assertThatThrownBy(jdapl::turn).hasMessage("at 0");
+      assertThatThrownBy(jdapl::round).hasMessage("at 0");
       assertThat(told).isEmpty();
       assertThat(errors()).isEmpty();
     }

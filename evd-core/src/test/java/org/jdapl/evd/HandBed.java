@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.TestInstancePreConstructCallback;
 /** An adapter that is driven by hand. {@link Closing} closes it after its test. */
 abstract class HandBed implements AutoCloseable {
 
-  private static final int TURNS_AT_MOST = 1000;
+  private static final int ROUNDS_AT_MOST = 1000;
   private static final Duration BOUND = Duration.ofSeconds(1);
   private static final Duration STEP = Duration.ofMillis(100);
   private static final Duration CLOSED_WITHIN = Duration.ofMinutes(5);
@@ -83,8 +83,8 @@ abstract class HandBed implements AutoCloseable {
 
   /** Turns until nothing is to be done now. */
   final void settle() {
-    for (int turns = 0; jdapl.turn(); turns++) {
-      assertThat(turns).as("turns; %s does not come to rest", ia).isLessThan(TURNS_AT_MOST);
+    for (int rounds = 0; jdapl.round(); rounds++) {
+      assertThat(rounds).as("rounds; %s does not come to rest", ia).isLessThan(ROUNDS_AT_MOST);
     }
   }
 
@@ -103,7 +103,7 @@ abstract class HandBed implements AutoCloseable {
     ((IaImpl) ia).reaper().execute(() -> ia.closeAbruptly(BOUND)); // there it does not wait
     final long deadline = jdapl.deadline(CLOSED_WITHIN);
     while (!deviceClosed && !jdapl.isOver(deadline)) {
-      for (int turns = 0; turns < TURNS_AT_MOST && turn(); turns++) {}
+      for (int rounds = 0; rounds < ROUNDS_AT_MOST && round(); rounds++) {}
       clock.advance(STEP);
     }
     assertThat(deviceClosed).as("the device of %s is closed", ia).isTrue();
@@ -112,9 +112,9 @@ abstract class HandBed implements AutoCloseable {
   }
 
   /** What a handler throws now is the test's no longer. */
-  private boolean turn() {
+  private boolean round() {
     try {
-      return jdapl.turn();
+      return jdapl.round();
     } catch (final RuntimeException | Error e) {
       return true;
     }

@@ -110,7 +110,7 @@ class LmrTest {
     int turns = 0;
     while (!bed.qp().isClosed()) {
       assertInUse(bed.lmr, bed.endpoint.name());
-      bed.jdapl.turn();
+      bed.jdapl.round();
       assertThat(++turns).as("turns").isLessThan(100);
     }
     bed.settle();

@@ -373,8 +373,8 @@ final class Mistakes {
                 "U05",
                 "MANY runs one more than its limit",
                 "EvdState.java",
-                "return (s & RUNNING) >>> 16 < (s & LIMIT) >>> LIMIT_SHIFT;",
-                "return (s & RUNNING) >>> 16 <= (s & LIMIT) >>> LIMIT_SHIFT;"),
+                "return (s & RUNNING) >>> RUNNING_SHIFT < (s & LIMIT) >>> LIMIT_SHIFT;",
+                "return (s & RUNNING) >>> RUNNING_SHIFT <= (s & LIMIT) >>> LIMIT_SHIFT;"),
             Mistake.of(
                 "U05",
                 "upcalls are enabled while a teardown waits",
@@ -420,8 +420,8 @@ final class Mistakes {
             "W01",
             "suppressed successes keep their slots while a thread waits",
             "Merger.java",
-            "    while (stash.first() != Stash.NONE && stash.isSilent(stash.first()) &&"
-                + " pass(stash.first())) {",
+            "    while (stash.first() != Stash.NONE\n        && stash.isSilent(stash.first())\n"
+                + "        && passSilent(stash.first())) {",
             "    while (heldEnds < 0) {"),
         Mistake.of(
             "W02",
@@ -1468,8 +1468,8 @@ final class Mistakes {
             "D05",
             "a suppressed request makes no event though it fails",
             "Merger.java",
-            "    if (success && queue.isSuppressed(slot)) {\n      queue.settle(slot, true);",
-            "    if (queue.isSuppressed(slot)) {\n      queue.settle(slot, true);"),
+            "    if (success && queue.isSuppressed(slot)) {\n      queue.tellWindow(slot, true);",
+            "    if (queue.isSuppressed(slot)) {\n      queue.tellWindow(slot, true);"),
         Mistake.of(
             "D05",
             "a suppressed request makes an event though it succeeds",
@@ -1579,7 +1579,7 @@ final class Mistakes {
             "D01",
             "a suppressed bind is forgotten",
             "WorkQueue.java",
-            "      settle(slot, true);\n      countSuppressed();",
+            "      tellWindow(slot, true);\n      countSuppressed();",
             "      countSuppressed();"),
         Mistake.of(
             "D02",
@@ -1667,7 +1667,7 @@ final class Mistakes {
             "T02",
             "a bind that is swept stays open for its window",
             "Merger.java",
-            "      queue.settle(slot, success);\n      if (endsWindow(",
+            "      queue.tellWindow(slot, success);\n      if (endsWindow(",
             "      if (endsWindow("));
   }
 
@@ -1698,7 +1698,7 @@ final class Mistakes {
             "E05",
             "a shared queue that was made smaller takes as many receives as before",
             "SrqImpl.java",
-            "open.get() < maxReceives ? firstFree() : null",
+            "openReceives.get() < maxReceives ? firstFree() : null",
             "firstFree()"),
         Mistake.of(
             "E05",
@@ -1734,7 +1734,7 @@ final class Mistakes {
             "M03",
             "the last shared receives are left in the completion queue",
             "SharedReceives.java",
-            "polled || evd.merger().pass(incarnation.receiveFeed())",
+            "polled || evd.merger().passOver(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T02",
@@ -1752,7 +1752,7 @@ final class Mistakes {
             "T04",
             "completions behind the last-receive event are not polled",
             "SharedReceives.java",
-            "polled || evd.merger().pass(incarnation.receiveFeed())",
+            "polled || evd.merger().passOver(incarnation.receiveFeed())",
             "evd != null"),
         Mistake.of(
             "T04",
@@ -1810,8 +1810,8 @@ final class Mistakes {
             "T13",
             "a watermark that is reached already is told of only when the device says so",
             "SrqImpl.java",
-            "    if (open.get() < receives) {",
-            "    if (open.get() < 0) {"),
+            "    if (openReceives.get() < receives) {",
+            "    if (openReceives.get() < 0) {"),
         Mistake.of(
             "R02",
             "a closed shared receive queue takes posts",

@@ -69,7 +69,7 @@ class PostTest {
     bed.connect();
     bed.enable();
     bed.clock.advance(Duration.ofSeconds(1));
-    bed.jdapl.turn();
+    bed.jdapl.round();
     assertThat(bed.endpoint.state()).isEqualTo(EndpointState.DISCONNECTED);
 
     assertThat(bed.endpoint.postSend(bed.lmr, 0, 8, 7)).isEqualTo(Outcome.SUCCESS);

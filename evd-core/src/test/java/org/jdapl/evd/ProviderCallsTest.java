@@ -155,7 +155,7 @@ class ProviderCallsTest {
   }
 
   private static void runAll(final Jdapl jdapl) {
-    while (jdapl.turn()) {
+    while (jdapl.round()) {
       Thread.onSpinWait();
     }
   }

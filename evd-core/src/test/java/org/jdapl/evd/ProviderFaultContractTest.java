@@ -252,7 +252,7 @@ class ProviderFaultContractTest {
           }
         });
     cq.add(unknown);
-    bed.jdapl.turn();
+    bed.jdapl.round();
     assertThat(polls[0]).as("polls of one turn").isLessThan(100);
   }
 

@@ -78,7 +78,7 @@ class SlowTurnTest {
       evd.upcall(slow);
       for (final int millis : new int[] {1000, 1001, 30, 2500}) {
         assertThat(evd.postSoftwareEvent(Duration.ofMillis(millis))).isEqualTo(Outcome.SUCCESS);
-        jdapl.turn();
+        jdapl.round();
       }
       final EvdStatistics statistics = evd.statistics();
       assertThat(statistics.slowTurns()).isEqualTo(2);
@@ -104,7 +104,7 @@ class SlowTurnTest {
         evd.upcall(slow);
         evd.postSoftwareEvent(Duration.ofHours(1));
       }
-      jdapl.turn();
+      jdapl.round();
       assertThat(strict.statistics().slowTurns()).isOne();
       assertThat(lenient.statistics().slowTurns()).isZero();
       assertThat(lenient.statistics().longestTurnNanos()).as("it was not timed").isZero();
@@ -130,7 +130,7 @@ class SlowTurnTest {
         evds.add(createEvd(ia));
         evds.get(i).upcall(slow);
       }
-      jdapl.turn(); // they find nothing
+      jdapl.round(); // they find nothing
       final long one = readsOfARound(jdapl, reads, evds.subList(0, 1));
       final long three = readsOfARound(jdapl, reads, evds);
       assertThat(three - one).isEqualTo(2);
@@ -142,7 +142,7 @@ class SlowTurnTest {
       final Jdapl jdapl, final AtomicLong reads, final List<Evd> ready) {
     ready.forEach(evd -> evd.postSoftwareEvent(Duration.ZERO));
     final long before = reads.get();
-    jdapl.turn();
+    jdapl.round();
     return reads.get() - before;
   }
 
@@ -185,7 +185,7 @@ class SlowTurnTest {
         Evd evd = createEvd(ia)) {
       evd.upcall(slow);
       evd.postSoftwareEvent(Duration.ofMillis(3));
-      jdapl.turn();
+      jdapl.round();
       assertThat(ia.statistics().toString().lines())
           .hasSize(5)
           .satisfies(

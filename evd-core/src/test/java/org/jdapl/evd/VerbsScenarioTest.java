@@ -302,9 +302,9 @@ class VerbsScenarioTest {
           }
         });
     cq.notifyNow();
-    assertThat(bed.jdapl.turn()).isTrue();
+    assertThat(bed.jdapl.round()).isTrue();
     bed.assertDelivered(1);
-    assertThat(bed.jdapl.turn()).as("once is enough").isFalse();
+    assertThat(bed.jdapl.round()).as("once is enough").isFalse();
     assertThat(cq.isArmed()).isTrue();
     bed.complete(1);
     bed.settle();
@@ -577,7 +577,7 @@ class VerbsScenarioTest {
     for (int round = 1; round <= 10; round++) {
       assertThat(poor.postReceive(bed.lmr, 0, 8, round)).isEqualTo(Outcome.SUCCESS);
       poorQp.completeReceives(1);
-      bed.jdapl.turn();
+      bed.jdapl.round();
       assertThat(counted.count).as("served within one round").isEqualTo(round);
       assertThat(bed.cookies).as("a budget a round").hasSize(64 * round);
     }
@@ -613,9 +613,9 @@ class VerbsScenarioTest {
     bed.evd.upcall(bed);
     bed.evd.postSoftwareEvent("again");
     bed.complete(8);
-    bed.jdapl.turn();
+    bed.jdapl.round();
     bed.assertDelivered(8);
-    assertThat(bed.jdapl.turn()).isTrue();
+    assertThat(bed.jdapl.round()).isTrue();
     bed.evd.teardown();
     bed.settle();
   }

@@ -47,7 +47,7 @@ public class DispatchBenchmark {
     public void open() {
       bed = Bed.byHand();
       bed.evd.upcall(this);
-      while (bed.jdapl.turn()) {
+      while (bed.jdapl.round()) {
         Thread.onSpinWait();
       }
       cq = bed.device.newestCq();
@@ -172,7 +172,7 @@ public class DispatchBenchmark {
     for (int i = 0; i < Bed.DEPTH; i += to.burst) {
       to.cq.release(to.burst);
       while (to.events < i + to.burst) {
-        to.bed.jdapl.turn();
+        to.bed.jdapl.round();
       }
     }
     return to.cookies;

@@ -51,7 +51,7 @@ public class PostBenchmark {
     }
 
     private void drain() {
-      while (bed.jdapl.turn()) {
+      while (bed.jdapl.round()) {
         Thread.onSpinWait();
       }
     }

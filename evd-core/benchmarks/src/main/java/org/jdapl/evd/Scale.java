@@ -97,7 +97,7 @@ public final class Scale {
     }
     final long withEvds = size(ia);
     evds.forEach(Scale::post);
-    while (jdapl.turn()) {
+    while (jdapl.round()) {
       Thread.onSpinWait();
     }
     final long afterEvents = size(ia);
@@ -145,7 +145,7 @@ public final class Scale {
           post(evd);
         }
       }
-      while (jdapl.turn()) {
+      while (jdapl.round()) {
         Thread.onSpinWait();
       }
       long most = 0;

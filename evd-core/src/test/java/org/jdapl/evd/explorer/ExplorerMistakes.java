@@ -73,11 +73,11 @@ final class ExplorerMistakes {
                 "a request is delivered and reported",
                 "Merger.java",
                 "    if (queue.isSwept()) {\n      sweep(endpoint, queue, slot, entry);\n      return false;\n    }\n"
-                    + "    handOut(",
+                    + "    fill(",
                 "    if (queue.isSwept()) {\n"
                     + "      queue.sweep(slot, DrainReport.Status.FLUSHED);\n"
                     + "    }\n"
-                    + "    handOut(")
+                    + "    fill(")
             .foundBy("9416"),
         Mistake.of(
             "T05",
@@ -227,7 +227,7 @@ final class ExplorerMistakes {
                 "E05",
                 "a shared receive queue that was made smaller takes as many receives as before",
                 "SrqImpl.java",
-                "open.get() < maxReceives ? firstFree() : null",
+                "openReceives.get() < maxReceives ? firstFree() : null",
                 "firstFree()")
             .foundBy("10890"));
   }
@@ -284,14 +284,14 @@ final class ExplorerMistakes {
             "T02",
             "a bind that is swept stays open for its window",
             "Merger.java",
-            "      queue.settle(slot, success);\n      if (endsWindow(",
+            "      queue.tellWindow(slot, success);\n      if (endsWindow(",
             "      if (endsWindow("),
         Mistake.of(
                 "T02",
                 "a window is closed while a bind of it is open",
                 "RmrImpl.java",
-                "      if (open > 0) {\n        throw",
-                "      if (open < 0) {\n        throw")
+                "      if (openBinds > 0) {\n        throw",
+                "      if (openBinds < 0) {\n        throw")
             .foundBy("2227"),
         Mistake.of(
             "T11",

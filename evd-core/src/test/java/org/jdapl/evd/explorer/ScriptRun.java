@@ -478,7 +478,7 @@ final class ScriptRun {
 
   private void turn(final int a) {
     for (int left = 1 + a % 4; left > 0; left--) {
-      drive(jdapl::turn);
+      drive(jdapl::round);
     }
   }
 

@@ -590,7 +590,7 @@ final class RaceBed {
   }
 
   private void settle() {
-    for (int rounds = 0; jdapl.turn(); rounds++) {
+    for (int rounds = 0; jdapl.round(); rounds++) {
       if (rounds == ROUNDS_AT_MOST) {
         throw new AssertionError("does not come to rest: " + evd);
       }
