@@ -70,19 +70,10 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withMaxDtos(final int receives, final int requests) {
-    return new EndpointAttributes(
-        receives,
-        requests,
-        maxReceiveIov,
-        maxRequestIov,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retryCount,
-        rnrRetryCount,
-        ackTimeout,
-        rnrTimer,
-        receiveFlags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.maxReceiveDtos = receives;
+    draft.maxRequestDtos = requests;
+    return draft.done();
   }
 
   /**
@@ -93,19 +84,10 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withMaxIov(final int receive, final int request) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        receive,
-        request,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retryCount,
-        rnrRetryCount,
-        ackTimeout,
-        rnrTimer,
-        receiveFlags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.maxReceiveIov = receive;
+    draft.maxRequestIov = request;
+    return draft.done();
   }
 
   /**
@@ -116,19 +98,10 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withRdmaReads(final int in, final int out) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        maxReceiveIov,
-        maxRequestIov,
-        in,
-        out,
-        retryCount,
-        rnrRetryCount,
-        ackTimeout,
-        rnrTimer,
-        receiveFlags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.rdmaReadsIn = in;
+    draft.rdmaReadsOut = out;
+    return draft.done();
   }
 
   /**
@@ -140,19 +113,10 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withRetries(final int retries, final int rnrRetries) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        maxReceiveIov,
-        maxRequestIov,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retries,
-        rnrRetries,
-        ackTimeout,
-        rnrTimer,
-        receiveFlags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.retryCount = retries;
+    draft.rnrRetryCount = rnrRetries;
+    return draft.done();
   }
 
   /**
@@ -171,19 +135,10 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withTimers(final Duration ack, final Duration rnr) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        maxReceiveIov,
-        maxRequestIov,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retryCount,
-        rnrRetryCount,
-        ack,
-        rnr,
-        receiveFlags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.ackTimeout = ack;
+    draft.rnrTimer = rnr;
+    return draft.done();
   }
 
   /**
@@ -202,19 +157,9 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withReceiveFlags(final int flags) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        maxReceiveIov,
-        maxRequestIov,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retryCount,
-        rnrRetryCount,
-        ackTimeout,
-        rnrTimer,
-        flags,
-        bounds);
+    final Draft draft = new Draft(this);
+    draft.receiveFlags = flags;
+    return draft.done();
   }
 
   /**
@@ -224,18 +169,56 @@ public record EndpointAttributes(
    * @return the changed attributes.
    */
   public EndpointAttributes withBounds(final Bounds other) {
-    return new EndpointAttributes(
-        maxReceiveDtos,
-        maxRequestDtos,
-        maxReceiveIov,
-        maxRequestIov,
-        rdmaReadsIn,
-        rdmaReadsOut,
-        retryCount,
-        rnrRetryCount,
-        ackTimeout,
-        rnrTimer,
-        receiveFlags,
-        other);
+    final Draft draft = new Draft(this);
+    draft.bounds = other;
+    return draft.done();
+  }
+
+  /** The attributes while they are changed: each value has its name. */
+  private static final class Draft {
+
+    private int maxReceiveDtos;
+    private int maxRequestDtos;
+    private int maxReceiveIov;
+    private int maxRequestIov;
+    private int rdmaReadsIn;
+    private int rdmaReadsOut;
+    private int retryCount;
+    private int rnrRetryCount;
+    private Duration ackTimeout;
+    private Duration rnrTimer;
+    private int receiveFlags;
+    private Bounds bounds;
+
+    Draft(final EndpointAttributes from) {
+      maxReceiveDtos = from.maxReceiveDtos;
+      maxRequestDtos = from.maxRequestDtos;
+      maxReceiveIov = from.maxReceiveIov;
+      maxRequestIov = from.maxRequestIov;
+      rdmaReadsIn = from.rdmaReadsIn;
+      rdmaReadsOut = from.rdmaReadsOut;
+      retryCount = from.retryCount;
+      rnrRetryCount = from.rnrRetryCount;
+      ackTimeout = from.ackTimeout;
+      rnrTimer = from.rnrTimer;
+      receiveFlags = from.receiveFlags;
+      bounds = from.bounds;
+    }
+
+    EndpointAttributes done() {
+      return new EndpointAttributes(
+          maxReceiveDtos,
+          maxRequestDtos,
+          maxReceiveIov,
+          maxRequestIov,
+          rdmaReadsIn,
+          rdmaReadsOut,
+          retryCount,
+          rnrRetryCount,
+          ackTimeout,
+          rnrTimer,
+          receiveFlags,
+          bounds);
+    }
   }
 }
