@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jdapl.verbs.AbstractDevice;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncHandler;
@@ -132,28 +133,27 @@ final class SimDevice extends AbstractDevice {
 
   /** Reports an event of an object, unless it is closed before the handler is called. */
   void async(final AsyncType type, final SimObject element) {
-    asyncEvents.post(
-        () -> {
-          final AsyncHandler handler = asyncHandler();
-          if (handler != null && !element.isClosed()) {
-            if (fabric.isTracing()) {
-              fabric.note(element + " async " + type);
-            }
-            handler.onAsync(type, element);
-          }
-        });
+    async(type, element, element.toString(), element::isClosed);
   }
 
   /** Reports an event of the device itself. Called holding the wire. */
   private void async(final AsyncType type) {
+    async(type, this, name(), () -> false);
+  }
+
+  private void async(
+      final AsyncType type,
+      final Object element,
+      final String elementName,
+      final BooleanSupplier isClosed) {
     asyncEvents.post(
         () -> {
           final AsyncHandler handler = asyncHandler();
-          if (handler != null) {
+          if (handler != null && !isClosed.getAsBoolean()) {
             if (fabric.isTracing()) {
-              fabric.note(name() + " async " + type);
+              fabric.note(elementName + " async " + type);
             }
-            handler.onAsync(type, this);
+            handler.onAsync(type, element);
           }
         });
   }

@@ -306,18 +306,20 @@ public final class SimFabric implements AutoCloseable {
 
   /** Has something done after a delay, holding the wire. */
   void later(final long delayNanos, final Runnable action) {
-    lane()
-        .submit(
-            new Task() {
-              @Override
-              int run() {
-                synchronized (wire) {
-                  action.run();
-                }
-                return 0;
-              }
-            },
-            delayNanos);
+    lane().submit(task(action), delayNanos);
+  }
+
+  /** Does something holding the wire, and calls no handler. */
+  Task task(final Runnable action) {
+    return new Task() {
+      @Override
+      int run() {
+        synchronized (wire) {
+          action.run();
+        }
+        return 0;
+      }
+    };
   }
 
   long random(final long from, final long below) {

@@ -48,9 +48,9 @@ final class SimQp extends SimObject implements QueuePair {
   private final int maxSendSge;
   private final Latency latency;
   private final SendWqe[] sends;
-  private final Task arrivals = new Arrivals();
-  private final Task answers = new Answers();
-  private final Task flush = new Flush();
+  private final Task arrivals = fabric.task(this::arrive);
+  private final Task answers = fabric.task(this::answer);
+  private final Task flush = fabric.task(this::flushAll);
 
   // A post publishes, then reads the state; an error sets the state, then reads what was posted.
   private volatile State state = State.INIT;
@@ -237,36 +237,6 @@ final class SimQp extends SimObject implements QueuePair {
 
   private SendWqe send(final long position) {
     return sends[(int) position & (sends.length - 1)];
-  }
-
-  private final class Arrivals extends Task {
-    @Override
-    int run() {
-      synchronized (fabric.wire) {
-        arrive();
-      }
-      return 0;
-    }
-  }
-
-  private final class Answers extends Task {
-    @Override
-    int run() {
-      synchronized (fabric.wire) {
-        answer();
-      }
-      return 0;
-    }
-  }
-
-  private final class Flush extends Task {
-    @Override
-    int run() {
-      synchronized (fabric.wire) {
-        flushAll();
-      }
-      return 0;
-    }
   }
 
   /** Lets requests reach the peer: in virtual time one, so that others can come between. */
