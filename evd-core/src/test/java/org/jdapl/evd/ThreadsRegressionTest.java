@@ -158,21 +158,6 @@ class ThreadsRegressionTest {
   }
 
   @Test
-  void required_T01_theCloseOfAnEndpointEndsAtItsBoundThoughAHandlerIsStuck() {
-    final Evd evd = createEvd();
-    final Endpoint endpoint = createEndpoint(evd);
-    final Stuck stuck = new Stuck();
-    evd.upcall(stuck);
-    for (int i = 0; i < 2; i++) {
-      assertThat(evd.postSoftwareEvent(i)).isEqualTo(Outcome.SUCCESS);
-    }
-    final CompletableFuture<DrainReport> closed =
-        endpoint.closeAsync(Duration.ofMillis(1)).toCompletableFuture();
-    assertThat(closed).succeedsWithin(BOUND).extracting(DrainReport::complete).isEqualTo(false);
-    stuck.end.countDown();
-  }
-
-  @Test
   void shouldRunNoConsumerCodeOnItsThreadsWhenAStageCompletes()
       throws ExecutionException, InterruptedException, TimeoutException {
     final Evd evd = createEvd();

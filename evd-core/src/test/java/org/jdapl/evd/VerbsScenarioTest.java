@@ -442,22 +442,6 @@ class VerbsScenarioTest {
     bed.assertDelivered(23);
   }
 
-  /** bnxt_re returned more completions than asked for, beyond the end of the buffer. */
-  @Test
-  void required_P04_moreCompletionsThanAskedForAreAllDelivered() {
-    final ScriptedBed bed = new ScriptedBed(Behavior.WEAK, 100);
-    bed.enable();
-    for (int surplus = 0; surplus < 40; surplus += 7) {
-      bed.cq().returnMore(surplus);
-      bed.complete(16);
-      for (int i = 0; i < 3; i++) {
-        bed.pass(Duration.ofMillis(64));
-      }
-    }
-    bed.assertDelivered(96);
-    assertThat(bed.cq().overlaps()).isZero();
-  }
-
   /** An iterator of completions moved on twice at its end, and kept its lock when it failed. */
   @Test
   void required_P04_whatAPollTookBeforeItFailedIsHandedOutOnce() {
