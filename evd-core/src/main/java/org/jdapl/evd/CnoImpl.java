@@ -72,9 +72,14 @@ final class CnoImpl extends ObjectBase implements Cno {
     begin(own);
     try {
       ia.runtime().block(() -> own.evd != null || closed || lost, deadline);
-    } finally {
+    } catch (final Throwable e) { // by hand a handler's, which this thread drove
       end(own);
+      if (own.evd != null) {
+        trigger(own.evd);
+      }
+      throw e;
     }
+    end(own);
     if (own.evd != null) {
       to.onReady(own.evd);
       return Outcome.SUCCESS;

@@ -139,7 +139,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    schedule(timeout, () -> endIfPending(ConnectionEvent.Kind.TIMED_OUT));
+    schedule(timeout, () -> timeOut(ConnectionEvent.Kind.TIMED_OUT));
   }
 
   /** Has the provider connect or accept. If it does not, the move to pending is undone. */
@@ -271,7 +271,7 @@ final class Connection implements CmHandler {
     } finally {
       exit();
     }
-    schedule(bounds().accept(), () -> endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
+    schedule(bounds().accept(), () -> timeOut(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));
   }
 
   private CmParameters parameters(
@@ -388,6 +388,7 @@ final class Connection implements CmHandler {
             end(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR);
           } else {
             end(
+                Trigger.END,
                 status == CmHandler.CONSUMER_REJECT
                     ? ConnectionEvent.Kind.PEER_REJECTED
                     : ConnectionEvent.Kind.NON_PEER_REJECTED,
@@ -444,57 +445,64 @@ final class Connection implements CmHandler {
     return state == EndpointState.DISCONNECTED || state == EndpointState.CLOSED;
   }
 
-  private void endIfPending(final ConnectionEvent.Kind kind) {
-    final EndpointState state = machine.state();
-    if (state == EndpointState.ACTIVE_CONNECTION_PENDING
-        || state == EndpointState.COMPLETION_PENDING) {
-      end(kind);
-    }
+  /** It did not come about in time, unless it just did. */
+  private void timeOut(final ConnectionEvent.Kind kind) {
+    end(Trigger.TIME_OUT, kind, PrivateData.NONE);
   }
 
   private void end(final ConnectionEvent.Kind kind) {
-    end(kind, PrivateData.NONE);
+    end(Trigger.END, kind, PrivateData.NONE);
   }
 
-  private void end(final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
+  private void end(
+      final Trigger trigger, final ConnectionEvent.Kind kind, final ByteBuffer privateData) {
     enter();
-    final EndpointState before = machine.move(Trigger.END);
-    if (before != null) {
-      final ConnectionEvent.Kind known =
-          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
-              ? ConnectionEvent.Kind.BROKEN // it did come about
-              : kind;
-      offerEnd(new ConnectionEventImpl(incarnation, known, privateData));
+    try {
+      final EndpointState before = machine.move(trigger);
+      if (before != null) {
+        final ConnectionEvent.Kind known =
+            isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
+                ? ConnectionEvent.Kind.BROKEN // it did come about
+                : kind;
+        offerEnd(new ConnectionEventImpl(incarnation, known, privateData));
+      }
+    } finally {
+      exit();
     }
-    exit();
   }
 
   /** The consumer ends the connection. */
   private void endByConsumer(final Trigger trigger) {
     enter();
-    final ConnectionEventImpl event =
-        new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.DISCONNECTED, PrivateData.NONE);
-    if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
-      ownEnd = event;
-      offerEnd(event);
+    try {
+      final ConnectionEventImpl event =
+          new ConnectionEventImpl(incarnation, ConnectionEvent.Kind.DISCONNECTED, PrivateData.NONE);
+      if (trigger == Trigger.CLOSE || machine.move(trigger) != null) {
+        ownEnd = event;
+        offerEnd(event);
+      }
+    } finally {
+      exit();
     }
-    exit();
   }
 
   /** The device is gone, and with it the connection. */
   void onDeviceLost() {
     enter();
-    final EndpointState before = machine.move(Trigger.END);
-    if (before != null) {
-      final ConnectionEvent.Kind kind =
-          switch (before) {
-            case ACTIVE_CONNECTION_PENDING -> ConnectionEvent.Kind.UNREACHABLE;
-            case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
-            default -> ConnectionEvent.Kind.BROKEN;
-          };
-      offerEnd(new ConnectionEventImpl(incarnation, kind, PrivateData.NONE));
+    try {
+      final EndpointState before = machine.move(Trigger.END);
+      if (before != null) {
+        final ConnectionEvent.Kind kind =
+            switch (before) {
+              case ACTIVE_CONNECTION_PENDING -> ConnectionEvent.Kind.UNREACHABLE;
+              case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
+              default -> ConnectionEvent.Kind.BROKEN;
+            };
+        offerEnd(new ConnectionEventImpl(incarnation, kind, PrivateData.NONE));
+      }
+    } finally {
+      exit();
     }
-    exit();
     incarnation.onLastReceiveTaken(); // nobody will say so
   }
 

@@ -257,6 +257,11 @@ final class ConsumerTurn implements BooleanSupplier {
     return (state.get() & EvdState.ASLEEP) == 0;
   }
 
+  /** Whether it is this thread that waits. */
+  boolean isWaitingHere() {
+    return waiter == Thread.currentThread();
+  }
+
   /** Wakes the thread that waits. */
   void wake() {
     LockSupport.unpark(waiter);

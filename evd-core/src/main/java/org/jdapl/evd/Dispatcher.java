@@ -123,7 +123,7 @@ final class Dispatcher implements Runnable {
       idle.endReading();
       try {
         channel.close();
-      } catch (final Throwable e) { // an adapter is stuck, and was reported
+      } catch (final Throwable e) { // mostly an adapter is stuck, and was reported
         LOGGER.error("{}: its channel stays open: {}", name, e.toString(), e);
       }
     }

@@ -23,8 +23,8 @@ final class EndpointDrain {
   private static final Duration RETRY = Duration.ofMillis(1);
   private static final Duration LATE_RETRY = Duration.ofMillis(100);
 
-  /** How long the turns may take that end a close at its bound. */
-  private static final Duration GRACE = Duration.ofMillis(500);
+  /** How long the turns may take that end a close at its bound; of an EVD, too. */
+  static final Duration GRACE = Duration.ofMillis(500);
 
   private final Incarnation incarnation;
   private final Connection connection;

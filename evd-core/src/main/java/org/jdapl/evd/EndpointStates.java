@@ -45,6 +45,8 @@ final class EndpointStates {
     DISCONNECT,
     /** The connection is over, or did not come about. */
     END,
+    /** The bound of what it waits for is over. */
+    TIME_OUT,
     /** The consumer resets it: this incarnation ends. */
     RESET,
     /** The consumer changes what needs another queue pair: this incarnation ends. */
@@ -70,11 +72,13 @@ final class EndpointStates {
           .on(ACTIVE_CONNECTION_PENDING, Trigger.CONNECT_FAILED, UNCONNECTED)
           .on(ACTIVE_CONNECTION_PENDING, Trigger.ESTABLISH, CONNECTED)
           .on(ACTIVE_CONNECTION_PENDING, Trigger.END, DISCONNECTED)
+          .on(ACTIVE_CONNECTION_PENDING, Trigger.TIME_OUT, DISCONNECTED)
           .on(ACTIVE_CONNECTION_PENDING, Trigger.CLOSE, CLOSED)
           .on(COMPLETION_PENDING, Trigger.ACCEPT_FAILED, UNCONNECTED)
           .on(COMPLETION_PENDING, Trigger.RESERVED_ACCEPT_FAILED, PASSIVE_CONNECTION_PENDING)
           .on(COMPLETION_PENDING, Trigger.ESTABLISH, CONNECTED)
           .on(COMPLETION_PENDING, Trigger.END, DISCONNECTED)
+          .on(COMPLETION_PENDING, Trigger.TIME_OUT, DISCONNECTED)
           .on(COMPLETION_PENDING, Trigger.CLOSE, CLOSED)
           .on(CONNECTED, Trigger.DISCONNECT, DISCONNECT_PENDING)
           .on(CONNECTED, Trigger.END, DISCONNECTED)

@@ -52,14 +52,24 @@ final class EvdClose {
     evd.endUse(); // each call: the first may not have come to it when this one's bound is over
     lane.close();
     ia.asyncErrors().leave(evd);
-    ia.reaper().schedule(bound, closed, this::giveUp);
+    ia.reaper().schedule(bound, closed, this::onBound);
     if (first) {
       evd.whenQuiet(() -> evd.control(this::finish));
     }
     return closed;
   }
 
-  private void giveUp() {
+  /** An upcall that runs ends the close as it is; where none does its turn comes, however short. */
+  private void onBound() {
+    if (accounted || !EvdState.isQuiet(state.get())) {
+      giveUp();
+    } else {
+      ia.reaper().schedule(EndpointDrain.GRACE, closed, this::giveUp);
+    }
+  }
+
+  /** It is not to be waited for any more. */
+  void giveUp() {
     final boolean complete = accounted;
     if (closed.complete(new DrainReport(List.of(), 0, complete ? dropped : List.of(), complete))) {
       LOGGER.error(

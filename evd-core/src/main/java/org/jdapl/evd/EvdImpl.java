@@ -265,6 +265,9 @@ final class EvdImpl extends ObjectBase implements Evd {
       if (before != EvdState.BUSY) {
         return before;
       }
+      if (consumer.isWaitingHere()) { // a wait that is over drove who asks: it returns after this
+        return EvdState.WAITED;
+      }
       if (spins > SPINS) {
         Thread.yield();
       } else {

@@ -259,16 +259,26 @@ final class EvdUpcalls {
       setPolicy(to, policy | EvdState.WORK, call);
     } else if (Dispatcher.isInTurnOf(evd)) {
       settleFor(to, call);
-    } else if (evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE)
-        >= 0) {
-      try {
-        settleFor(to, call);
-      } finally {
-        evd.leave();
-      }
     } else {
+      enableOnNew(to, call);
+    }
+  }
+
+  private void enableOnNew(final Target to, final String call) {
+    final long before =
+        evd.takeTurn(Dispatcher.isInUpcallOf(evd) ? EvdState.TAKE_INSIDE : EvdState.TAKE);
+    if (before == EvdState.WAITED) {
+      throw evd.waited(call);
+    }
+    if (before < 0) {
       // Upcalls are enabled or one is running: what is there was signalled to them.
-      setPolicy(to, policy, call);
+      setPolicy(to, to.policy, call);
+      return;
+    }
+    try {
+      settleFor(to, call);
+    } finally {
+      evd.leave();
     }
   }
 

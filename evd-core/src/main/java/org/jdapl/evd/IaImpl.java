@@ -621,6 +621,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
       } else if (!deviceClose.isDone()) {
         LOGGER.error("{}: closed, and its device is not yet", name);
       }
+      for (final DatObject object : stuck) {
+        if (object instanceof EvdImpl evd && evd.isClosed()) {
+          evd.closing().giveUp(); // its timer may not come any more
+        }
+      }
       runtime.releaseEvd();
       afterClose.run();
       closed.complete(null);

@@ -166,6 +166,13 @@ class CrossingCallsTest {
         : () -> request.accept(bed.endpoint, null);
   }
 
+  @Test
+  void required_C02_theBoundOfAConnectIsNoneOfTheConnection() {
+    bed.connected();
+    bed.pass(Duration.ofSeconds(61)); // 60 were asked for
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.CONNECTED);
+  }
+
   /** A connect that does not return keeps the reset from its end, and the close from its own. */
   @Test
   void required_T02_aCloseThatEndsAResetReportsWhatThatFoundOpen() throws Exception {

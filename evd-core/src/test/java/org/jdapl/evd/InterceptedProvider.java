@@ -485,7 +485,9 @@ final class InterceptedProvider implements VerbsProvider, Device {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      call("close_channel");
+    }
   }
 
   private record Completion(long wrId, WcStatus status) {}

@@ -621,13 +621,13 @@ final class Mistakes {
                 "M04",
                 "each thing that ends a connection makes an event",
                 "Connection.java",
-                "    final EndpointState before = machine.move(Trigger.END);\n"
-                    + "    if (before != null) {\n"
-                    + "      final ConnectionEvent.Kind known",
-                "    EndpointState before = machine.move(Trigger.END);\n"
-                    + "    if (kind != null) {\n"
-                    + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
-                    + "      final ConnectionEvent.Kind known")
+                "      final EndpointState before = machine.move(trigger);\n"
+                    + "      if (before != null) {\n"
+                    + "        final ConnectionEvent.Kind known",
+                "      EndpointState before = machine.move(trigger);\n"
+                    + "      if (trigger == Trigger.END || before != null) {\n"
+                    + "        before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                    + "        final ConnectionEvent.Kind known")
             .with(
                 "ConnectionGate.java",
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
@@ -1183,8 +1183,22 @@ final class Mistakes {
             "T10",
             "only the first close of an EVD sets its bound",
             "EvdClose.java",
-            "    ia.reaper().schedule(bound, closed, this::giveUp);",
-            "    if (first) {\n      ia.reaper().schedule(bound, closed, this::giveUp);\n    }"),
+            "    ia.reaper().schedule(bound, closed, this::onBound);",
+            "    if (first) {\n      ia.reaper().schedule(bound, closed, this::onBound);\n    }"),
+        Mistake.of(
+                "E01",
+                "a short bound of a close loses what is queued",
+                "EvdClose.java",
+                "    if (accounted || !EvdState.isQuiet(state.get())) {",
+                "    if (ia != null) {")
+            .foundBy("HoweverShortItsBound"),
+        Mistake.of(
+                "T10",
+                "the end of an adapter leaves the close of an EVD to a timer that does not come",
+                "IaImpl.java",
+                "          evd.closing().giveUp(); // its timer may not come any more\n",
+                "          java.util.Objects.hash(evd);\n")
+            .foundBy("EndsWithItsAdapter"),
         Mistake.of(
             "T10",
             "the adapter closes while objects live",
@@ -1281,8 +1295,15 @@ final class Mistakes {
             "an accept has no bound",
             "Connection.java",
             "    schedule(bounds().accept(), () ->"
-                + " endIfPending(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
+                + " timeOut(ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR));\n",
             ""),
+        Mistake.of(
+            "C02",
+            "the bound of a connect ends a connection that came about",
+            "EndpointStates.java",
+            "          .on(CONNECTED, Trigger.END, DISCONNECTED)\n",
+            "          .on(CONNECTED, Trigger.END, DISCONNECTED)\n"
+                + "          .on(CONNECTED, Trigger.TIME_OUT, DISCONNECTED)\n"),
         Mistake.of(
             "C02",
             "a connection that came about ends as one that did not",
@@ -2006,6 +2027,33 @@ final class Mistakes {
             "IdleWait.java",
             "    } catch (final Throwable e) { // none of the poster's",
             "    } catch (final ArithmeticException e) { // none of the poster's"),
+        Mistake.of(
+                "U08",
+                "a wait that is over is not known to be below",
+                "EvdImpl.java",
+                "      if (consumer.isWaitingHere()) {",
+                "      if (before >= 0) {")
+            .foundBy("belowIt"),
+        Mistake.of(
+            "U10",
+            "a handler that throws below a wait for a CNO takes its trigger with it",
+            "CnoImpl.java",
+            "        trigger(own.evd);\n",
+            "        own.evd = null;\n"),
+        Mistake.of(
+                "U10",
+                "a channel that cannot be closed ends its thread again and again",
+                "Dispatcher.java",
+                "      } catch (final Throwable e) { // mostly",
+                "      } catch (final RuntimeException e) { // mostly")
+            .foundBy("ChannelCannotBeClosed"),
+        Mistake.of(
+                "T09",
+                "an error in a disconnect leaves its endpoint open",
+                "Connection.java",
+                "        ownEnd = event;\n        offerEnd(event);\n      }\n    } finally {\n      exit();\n    }\n",
+                "        ownEnd = event;\n        offerEnd(event);\n      }\n      exit();\n    } catch (final IllegalStateException e) {\n      exit();\n    }\n")
+            .foundBy("anErrorInADisconnect"),
         Mistake.of(
             "U10",
             "an error of a channel ends a dispatcher's thread",

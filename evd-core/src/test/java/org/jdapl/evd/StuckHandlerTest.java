@@ -199,6 +199,61 @@ class StuckHandlerTest {
   }
 
   @Test
+  void required_T10_ofTwoClosesOfAnEvdTheShorterBoundCounts() {
+    connected();
+    bed.endpoint.close();
+    assertThat(bed.evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> {
+              closes.add(bed.evd.closeAsync(Duration.ofHours(1)).toCompletableFuture());
+              closes.add(bed.evd.closeAsync(BOUND).toCompletableFuture());
+            },
+            BOUND,
+            () -> assertThat(closes).as("at its bound").allMatch(CompletableFuture::isDone)));
+    bed.settle();
+
+    assertThat(closes).hasSize(2);
+  }
+
+  /** The runtime may be stopped behind it, and then no timer comes. */
+  @Test
+  void required_T10_theCloseOfAnEvdEndsWithItsAdapterHoweverShortItsBound() {
+    connected();
+    final EvdImpl beside = (EvdImpl) bed.ia.createEvd(8, EventStream.SOFTWARE);
+    final Duration shorter = Duration.ofMillis(300);
+    final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();
+    bed.evd.upcall(
+        stuck(
+            () -> {
+              closes.add(beside.closeAsync(Duration.ofHours(1)).toCompletableFuture());
+              bed.ia.closeAbruptly(shorter);
+            },
+            shorter,
+            () -> assertThat(closes.get(0)).as("at the bound of the adapter").isDone()));
+    bed.settle();
+
+    assertThat(closes).hasSize(1);
+    assertThat(closes.get(0).join().complete()).isFalse();
+  }
+
+  /** Its turn has not come yet, and no upcall is to be waited for. */
+  @Test
+  void required_E01_whatACloseDropsIsReportedHoweverShortItsBound() {
+    final EvdImpl evd = (EvdImpl) bed.ia.createEvd(8, EventStream.SOFTWARE);
+    assertThat(evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    assertThat(evd.postSoftwareEvent(2)).isEqualTo(Outcome.SUCCESS);
+    final CompletableFuture<DrainReport> close =
+        evd.closeAsync(Duration.ZERO).toCompletableFuture();
+    reaper.round();
+    bed.settle();
+
+    assertThat(close.join().complete()).as("complete").isTrue();
+    assertThat(close.join().events()).hasSize(2);
+  }
+
+  @Test
   void required_M05_aCloseWaitsForAHandlerThatDequeuedUpToItsBound() {
     connected();
     final List<CompletableFuture<DrainReport>> closes = new ArrayList<>();

@@ -1,6 +1,8 @@
 package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.AbstractQueue;
@@ -9,9 +11,15 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.dat.Cno;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DatException;
+import org.jdapl.dat.Evd;
+import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.Invoke;
 import org.jdapl.dat.Outcome;
+import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.evd.ScriptedDevice.Behavior;
 import org.jdapl.evd.ScriptedDevice.Wc;
@@ -136,6 +144,66 @@ class UpcallCornerTest {
     driver.join(Duration.ofMinutes(1).toMillis());
     assertThat(driver.isAlive()).isFalse();
     assertThat(bed.payloads).containsExactly(0, 1, 2);
+  }
+
+  /** By hand it runs inside that wait, which cannot return before. While it fails it spins. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void required_U08_anUpcallThatEndsTheWaitBelowItIsRefusedItsTurn(final boolean enables)
+      throws InterruptedException {
+    final InterceptedBed bed = new InterceptedBed();
+    final EvdImpl waited = bed.createEvd();
+    final EventHandler none = new EventHandler() {};
+    final AtomicReference<Throwable> refused = new AtomicReference<>();
+    bed.evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              waited.setUnwaitable();
+              refused.set(
+                  catchThrowable(
+                      () -> {
+                        if (enables) {
+                          waited.upcall(none, Concurrency.SINGLE_INSTANCE, Invoke.ON_NEW);
+                        } else {
+                          waited.dequeue(none);
+                        }
+                      }));
+            }));
+    bed.evd.postSoftwareEvent(1);
+    final Thread driver =
+        new Thread(
+            () -> catchThrowable(() -> waited.await(none, 1, Duration.ofSeconds(1))),
+            "drives by hand");
+    driver.setDaemon(true);
+    driver.start();
+    driver.join(Duration.ofSeconds(10).toMillis());
+
+    assertThat(driver.isAlive()).isFalse();
+    assertThat(refused.get())
+        .isInstanceOfSatisfying(
+            DatException.class, e -> assertThat(e.type()).isEqualTo(ReturnType.INVALID_STATE));
+  }
+
+  /** The thread that waits drives it. */
+  @Test
+  void required_U10_aHandlerThatThrowsBelowAWaitForACnoLeavesItsTrigger() {
+    final InterceptedBed bed = new InterceptedBed();
+    final EvdImpl triggering = bed.createEvd();
+    final Cno cno = bed.ia.createCno();
+    triggering.cno(cno);
+    bed.evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              triggering.postSoftwareEvent(2);
+              throw new IllegalStateException("the test says so");
+            }));
+    bed.evd.postSoftwareEvent(1);
+
+    final List<Evd> ready = new ArrayList<>();
+    assertThatThrownBy(() -> cno.await(ready::add, Duration.ofSeconds(1)))
+        .hasMessage("the test says so");
+    assertThat(cno.await(ready::add, Duration.ZERO)).isEqualTo(Outcome.SUCCESS);
+    assertThat(ready).containsExactly(triggering);
   }
 
   /** Its notification is there: to look for a software event first would only delay it. */

@@ -15,19 +15,23 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
+import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Invoke;
+import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.sim.SimFabric;
 import org.jdapl.sim.SimModel;
+import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.Delivery;
 import org.jdapl.verbs.EventChannel;
 import org.junit.jupiter.api.Test;
@@ -332,6 +336,79 @@ class WaitStrategyTest {
 
     assertThat(idle.wake()).as("whether there is a sleep that ends").isFalse();
     assertThat(called).containsExactly("await");
+  }
+
+  @Test
+  void required_U10_aDispatcherWhoseChannelCannotBeClosedEndsAllTheSame()
+      throws InterruptedException {
+    final InterceptedProvider provider = new InterceptedProvider(Delivery.CHANNEL);
+    final AtomicInteger failures = new AtomicInteger();
+    provider.hook =
+        verb -> {
+          if (verb.equals("close_channel") && failures.incrementAndGet() < 4) {
+            throw new LinkageError("the test says so");
+          }
+        };
+    final List<Thread> threads = new CopyOnWriteArrayList<>();
+    final Jdapl jdapl =
+        Jdapl.with(provider)
+            .threads(
+                loop -> {
+                  final Thread thread = new Thread(loop, loop.toString());
+                  threads.add(thread);
+                  return thread;
+                })
+            .start();
+    jdapl.close();
+
+    for (final Thread thread : threads) {
+      thread.join(BOUND.toMillis());
+      assertThat(thread.isAlive()).as(thread.getName()).isFalse();
+    }
+    assertThat(failures).hasValue(1);
+  }
+
+  /** Its dispatcher could not be woken, for want of memory. */
+  @Test
+  void required_T09_anErrorInADisconnectDoesNotKeepItsEndpointOpen() throws Exception {
+    final InterceptedProvider provider = new InterceptedProvider(Delivery.CHANNEL);
+    final AtomicReference<Thread> failing = new AtomicReference<>();
+    final AtomicBoolean destroyed = new AtomicBoolean();
+    provider.hook =
+        verb -> {
+          if (verb.equals("destroy_qp")) {
+            destroyed.set(true);
+          }
+          if (verb.equals("wakeup") && Thread.currentThread() == failing.get()) {
+            throw new OutOfMemoryError("the test says so");
+          }
+        };
+    final Jdapl jdapl = Jdapl.with(provider).start();
+    final InterfaceAdapter ia = jdapl.open();
+    final Evd evd = ia.createEvd(64, EventStream.DTO, EventStream.CONNECTION);
+    final Semaphore events = new Semaphore(0);
+    evd.upcall(InterceptedBed.on(event -> events.release()));
+    final ProtectionZone pz = ia.createPz();
+    boolean failed = false;
+    while (!failed) { // until its dispatcher slept; bounded by the time-out of the test
+      destroyed.set(false);
+      final Endpoint endpoint = ia.createEndpoint(pz, evd, EndpointAttributes.defaults());
+      endpoint.connect(ia.address(), 1, BOUND, null);
+      provider.tell(CmEventType.ESTABLISHED, 0);
+      assertThat(events.tryAcquire(BOUND.toSeconds(), TimeUnit.SECONDS)).as("upcall").isTrue();
+      failing.set(Thread.currentThread());
+      try {
+        endpoint.disconnect(Endpoint.Disconnect.ABRUPT);
+      } catch (final OutOfMemoryError e) {
+        failed = true;
+      }
+      failing.set(null);
+      assertThat(events.tryAcquire(BOUND.toSeconds(), TimeUnit.SECONDS)).as("upcall").isTrue();
+      endpoint.closeAsync(Duration.ofSeconds(2)).toCompletableFuture().get();
+      assertThat(destroyed).as("its queue pair is destroyed").isTrue();
+    }
+    ia.closeAbruptly(BOUND);
+    jdapl.close();
   }
 
   /** Events of others are in there, as long as a handler keeps the dispatcher that reads it. */

@@ -98,13 +98,13 @@ final class ExplorerMistakes {
                 "M04",
                 "DISCONNECTED comes twice",
                 "Connection.java",
-                "    final EndpointState before = machine.move(Trigger.END);\n"
-                    + "    if (before != null) {\n"
-                    + "      final ConnectionEvent.Kind known",
-                "    EndpointState before = machine.move(Trigger.END);\n"
-                    + "    if (before != null || gate.hasEnded()) {\n"
-                    + "      before = before == null ? EndpointState.DISCONNECTED : before;\n"
-                    + "      final ConnectionEvent.Kind known")
+                "      final EndpointState before = machine.move(trigger);\n"
+                    + "      if (before != null) {\n"
+                    + "        final ConnectionEvent.Kind known",
+                "      EndpointState before = machine.move(trigger);\n"
+                    + "      if (before != null || (trigger == Trigger.END && gate.hasEnded())) {\n"
+                    + "        before = before == null ? EndpointState.DISCONNECTED : before;\n"
+                    + "        final ConnectionEvent.Kind known")
             .with(
                 "ConnectionGate.java",
                 "  boolean handOutEnd(final ConnectionEventImpl event) {\n    if (ended) {\n",
