@@ -241,7 +241,8 @@ public interface Evd extends DatObject {
    * upcall returned. Inside any upcall it does not wait; see {@link #teardownAsync}. Inside an
    * upcall of this EVD it is a {@link #disable}, which that upcall may take back.
    *
-   * @throws DatException INVALID_HANDLE if closed; ABORT if interrupted while waiting (upcalls are
+   * @throws DatException INVALID_HANDLE if closed; ABORT (SUB_INTERRUPTED) if interrupted while
+   *     waiting, ABORT if the EVD was closed meanwhile and the running upcall is stuck (upcalls are
    *     disabled all the same).
    */
   void teardown();
@@ -293,7 +294,7 @@ public interface Evd extends DatObject {
    *     the upcall is reported as stuck. When it is closed twice, also with its adapter, the bound
    *     that is over first counts.
    * @return completes when no upcall is running and none will start, with the events that were
-   *     dropped.
+   *     dropped; also that of an overflow of this EVD, which waited in the async EVD.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative;
    *     INVALID_STATE (INVALID_STATE_EVD_IN_USE) while endpoints or service points use it,
    *     (INVALID_STATE_EVD_ASYNC) if it is the adapter's own async EVD.

@@ -105,7 +105,8 @@ public interface SharedReceiveQueue extends DatObject {
 
   /**
    * Closes the queue (dat_srq_free). The receives in it, which no endpoint took, are gone with it;
-   * their memory is the consumer's again.
+   * their memory is the consumer's again. So is an event of the queue that waits in the async EVD:
+   * nobody is told of it.
    *
    * @throws DatException INVALID_STATE (INVALID_STATE_SRQ_IN_USE) while endpoints use it, or a post
    *     to it does not return.

@@ -26,8 +26,9 @@ final class EvdClose {
   private final EvdRoom room;
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
 
-  // Of the turn.
+  /** Of the turn, until all is accounted for. */
   private List<Event> dropped = List.of();
+
   private boolean deviceLost;
 
   /** All is accounted for: what is left to do is to destroy. */
@@ -59,6 +60,11 @@ final class EvdClose {
     return closed;
   }
 
+  /** Completes when it is closed, or its bound is over. */
+  CompletableFuture<DrainReport> closed() {
+    return closed;
+  }
+
   /** An upcall that runs ends the close as it is; where none does its turn comes, however short. */
   private void onBound() {
     if (accounted || !EvdState.isQuiet(state.get())) {
@@ -84,15 +90,15 @@ final class EvdClose {
   }
 
   private void finish() {
+    if (dropped.isEmpty()) {
+      dropped = new ArrayList<>();
+    }
     final boolean allPosted = lane.close();
     Object polled;
     while ((polled = lane.poll()) != null) {
       final EventBase event = polled instanceof LaneEvent e ? e.drop() : softwareEvent(polled);
       if (event != null) {
         event.report(evd, event.from());
-        if (dropped.isEmpty()) {
-          dropped = new ArrayList<>();
-        }
         dropped.add(event);
       }
     }
@@ -101,6 +107,7 @@ final class EvdClose {
       evd.controlAfter(POSTER_DELAY, this::finish);
       return;
     }
+    evd.asyncSlot().withdraw(dropped);
     accounted = true;
     destroyQueues(
         () -> {

@@ -6,6 +6,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jdapl.dat.AsyncEvent;
@@ -22,6 +23,7 @@ import org.jdapl.dat.Invoke;
 import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.UpcallPolicy;
 import org.jdapl.verbs.WorkCompletions;
 
@@ -583,7 +585,15 @@ final class EvdImpl extends ObjectBase implements Evd {
 
   @Override
   public void teardown() {
-    ia.await(upcalls.teardown(), null, this);
+    final CompletableFuture<Void> done = upcalls.teardown();
+    final CompletableFuture<DrainReport> closed = closing.closed();
+    ia.await(CompletableFuture.anyOf(done, closed), null, this);
+    if (!done.isDone() && closed.isDone() && !closed.join().complete()) {
+      throw new DatException(
+          ReturnType.ABORT,
+          ReturnSubtype.NO_SUBTYPE,
+          name + ".teardown: the EVD was closed, and an upcall of it is stuck");
+    }
   }
 
   @Override

@@ -548,11 +548,11 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
           1, name + ".lowWatermark: " + receives + " is not within 0.." + maxReceives);
     }
     checkOpen("lowWatermark");
-    watermark.set(receives);
+    final int before = watermark.getAndSet(receives);
     try {
       queue.armLimit(receives);
     } catch (final VerbsException e) {
-      watermark.set(0);
+      watermark.compareAndSet(receives, before); // the device still has that one
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
     }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.AsyncEvent.Kind;
 import org.jdapl.dat.Concurrency;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
@@ -98,6 +100,21 @@ class AsyncEvdTest implements EventHandler {
     evd.upcall(this);
     turnAll();
     assertThat(seen).containsExactly("EVD_OVERFLOW 2", "PROVIDER_INTERNAL_ERROR 1");
+  }
+
+  @Test
+  void required_E01_theErrorOfAClosedEvdIsInItsReport() {
+    final Evd evd = ia.createEvd(4, EventStream.SOFTWARE);
+    report(evd, Kind.EVD_OVERFLOW);
+    final CompletableFuture<DrainReport> close =
+        evd.closeAsync(Duration.ofSeconds(1)).toCompletableFuture();
+    turnAll();
+
+    assertThat(close.join().events())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            AsyncEvent.class, event -> assertThat(event.kind()).isEqualTo(Kind.EVD_OVERFLOW));
+    assertThat(((EvdImpl) ia.asyncEvd()).merger().hasMoreInMemory()).as("it waits").isFalse();
   }
 
   @Test

@@ -1186,6 +1186,20 @@ final class Mistakes {
             "    ia.reaper().schedule(bound, closed, this::onBound);",
             "    if (first) {\n      ia.reaper().schedule(bound, closed, this::onBound);\n    }"),
         Mistake.of(
+                "T10",
+                "a teardown waits for a stuck upcall whatever becomes of its EVD",
+                "EvdImpl.java",
+                "    ia.await(CompletableFuture.anyOf(done, closed), null, this);",
+                "    ia.await(CompletableFuture.anyOf(done), null, this);")
+            .foundBy("anAbruptCloseEndsATeardown"),
+        Mistake.of(
+                "T13",
+                "a watermark that is refused forgets the one before",
+                "SrqImpl.java",
+                "      watermark.compareAndSet(receives, before);",
+                "      watermark.compareAndSet(receives, 0 * before);")
+            .foundBy("ThatIsRefusedLeaves"),
+        Mistake.of(
                 "E01",
                 "a short bound of a close loses what is queued",
                 "EvdClose.java",
@@ -2033,7 +2047,7 @@ final class Mistakes {
                 "EvdImpl.java",
                 "      if (consumer.isWaitingHere()) {",
                 "      if (before >= 0) {")
-            .foundBy("belowIt"),
+            .foundBy("BelowIt"),
         Mistake.of(
             "U10",
             "a handler that throws below a wait for a CNO takes its trigger with it",

@@ -207,6 +207,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
   private boolean flushes = true;
   private boolean lastWqeAtOnce;
   private boolean hasOptions = true;
+  private boolean refusesLimits;
   private Runnable atDestruction = () -> {};
   private AsyncHandler async;
 
@@ -256,6 +257,10 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   /** It has nothing that the SPI leaves open: no shared receives, and no send with invalidate. */
+  void refuseLimits() {
+    refusesLimits = true;
+  }
+
   ScriptedDevice withoutOptions() {
     hasOptions = false;
     return this;
@@ -481,7 +486,11 @@ final class ScriptedDevice implements VerbsProvider, Device {
     }
 
     @Override
-    public void armLimit(final int limit) {}
+    public void armLimit(final int limit) {
+      if (device.refusesLimits) {
+        throw new VerbsException("modify_srq", "srq", VerbsException.EINVAL, "the test says no");
+      }
+    }
 
     @Override
     public void close() {

@@ -550,6 +550,18 @@ class SharedReceiveScenarioTest {
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
   }
 
+  @Test
+  void required_T13_aWatermarkThatIsRefusedLeavesTheOneBefore() {
+    final Bed bed = bed(LastWqe.NEVER);
+    bed.srq.lowWatermark(4);
+    bed.device.refuseLimits();
+    assertThatThrownBy(() -> bed.srq.lowWatermark(2)).isInstanceOf(DatException.class);
+
+    assertThat(bed.srq.lowWatermark()).isEqualTo(4);
+    bed.device.async().onAsync(AsyncType.SRQ_LIMIT_REACHED, bed.qp().srq());
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+  }
+
   /** Some devices look at the limit only when a receive is taken. */
   @Test
   void required_T13_aWatermarkAboveWhatIsPostedIsToldOfThoughTheDeviceIsSilent() {

@@ -2,18 +2,23 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.Endpoint.Disconnect;
 import org.jdapl.dat.EndpointState;
+import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
 import org.jdapl.dat.EventHandler;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.VerbsException;
@@ -215,6 +220,48 @@ class StuckHandlerTest {
     bed.settle();
 
     assertThat(closes).hasSize(2);
+  }
+
+  /** It has no bound of its own. */
+  @Test
+  void required_T10_anAbruptCloseEndsATeardownThatWaitsForAStuckHandler() throws Exception {
+    final Jdapl jdapl = Jdapl.with(new InterceptedProvider()).start();
+    final InterfaceAdapter ia = jdapl.open();
+    final Evd evd = ia.createEvd(8, EventStream.SOFTWARE);
+    final CountDownLatch began = new CountDownLatch(1);
+    final CountDownLatch letGo = new CountDownLatch(1);
+    evd.upcall(
+        InterceptedBed.on(
+            event -> {
+              began.countDown();
+              awaitUninterruptibly(letGo);
+            }));
+    evd.postSoftwareEvent(1);
+    began.await();
+    final CompletableFuture<Throwable> end = new CompletableFuture<>();
+    final Thread thread = new Thread(() -> end.complete(catchThrowable(evd::teardown)), "waits");
+    thread.setDaemon(true);
+    thread.start();
+    while (thread.getState() != Thread.State.WAITING && !end.isDone()) {
+      Thread.onSpinWait();
+    }
+
+    ia.closeAbruptly(BOUND);
+    final Throwable told = end.completeOnTimeout(null, 5, TimeUnit.SECONDS).join();
+    letGo.countDown();
+    jdapl.close();
+
+    assertThat(told)
+        .isInstanceOfSatisfying(
+            DatException.class, e -> assertThat(e.type()).isEqualTo(ReturnType.ABORT));
+  }
+
+  private static void awaitUninterruptibly(final CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** The runtime may be stopped behind it, and then no timer comes. */

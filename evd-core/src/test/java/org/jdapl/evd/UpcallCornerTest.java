@@ -172,7 +172,9 @@ class UpcallCornerTest {
     bed.evd.postSoftwareEvent(1);
     final Thread driver =
         new Thread(
-            () -> catchThrowable(() -> waited.await(none, 1, Duration.ofSeconds(1))),
+            () -> {
+              final var unused = catchThrowable(() -> waited.await(none, 1, Duration.ofSeconds(1)));
+            },
             "drives by hand");
     driver.setDaemon(true);
     driver.start();
