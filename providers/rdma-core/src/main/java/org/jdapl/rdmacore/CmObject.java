@@ -13,6 +13,10 @@ abstract class CmObject {
   final Upcalls upcalls = new Upcalls();
   private final long token;
   private final String name;
+
+  /** Held by the end that is under way, before all other monitors: the next one waits for it. */
+  private final Object ending = new Object();
+
   private long pointer; // under the monitor of this object
   private volatile boolean ended; // written under the monitor of this object
 
@@ -88,6 +92,12 @@ abstract class CmObject {
   /** Destroys the id, once. A barrier: no event of it is handed over when this returned. */
   final void end() {
     upcalls.refuseInside("destroy_id", this);
+    synchronized (ending) {
+      endOnce();
+    }
+  }
+
+  private void endOnce() {
     synchronized (this) {
       if (ended) {
         return;

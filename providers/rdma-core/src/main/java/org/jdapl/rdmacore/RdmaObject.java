@@ -38,6 +38,9 @@ abstract class RdmaObject implements AutoCloseable {
   private final RdmaObject[] uses;
   final Upcalls upcalls = new Upcalls();
 
+  /** Held by the close that is under way, before all other monitors: the next one waits for it. */
+  private final Object closing = new Object();
+
   // Under the monitor of the device's objects.
   private int users;
   private boolean ended;
@@ -138,6 +141,12 @@ abstract class RdmaObject implements AutoCloseable {
   @Override
   public final void close() {
     upcalls.refuseInside(kind.destroy, this);
+    synchronized (closing) {
+      closeOnce();
+    }
+  }
+
+  private void closeOnce() {
     synchronized (device.objects) {
       if (ended) {
         return;

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncType;
+import org.jdapl.verbs.CmId;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.EventChannel;
 import org.jdapl.verbs.QpAttributes;
@@ -89,6 +93,61 @@ class EventChannelTest extends Bed {
     channel.await(0);
 
     assertThat(b.notified).isEmpty();
+  }
+
+  @Test
+  void required_T07_eachCloseOfAConnectionWaitsForItsHandler() throws Exception {
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch release = new CountDownLatch(1);
+    final CmId id =
+        a.device.connect(
+            a.qp,
+            a.device.address(),
+            1,
+            Side.PARAMETERS,
+            (of, type, status, data) -> {
+              inside.countDown();
+              join(release);
+            });
+    final CompletableFuture<Void> awaiting =
+        CompletableFuture.runAsync(() -> awaitUntil(inside), Bed::start);
+    inside.await();
+    final List<CompletableFuture<Long>> closes = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      final BlockingQueue<Thread> closer = new LinkedBlockingQueue<>();
+      closes.add(
+          CompletableFuture.supplyAsync(
+              () -> {
+                closer.add(Thread.currentThread());
+                id.close();
+                return release.getCount();
+              },
+              Bed::start));
+      final Thread thread = closer.take();
+      while (thread.getState() == Thread.State.RUNNABLE) {
+        Thread.onSpinWait();
+      }
+    }
+    release.countDown();
+
+    for (final CompletableFuture<Long> close : closes) {
+      assertThat(close.get()).as("handlers that ran when the close returned").isZero();
+    }
+    awaiting.get();
+  }
+
+  private void awaitUntil(final CountDownLatch opened) {
+    while (opened.getCount() > 0) {
+      channel.await(FOR_EVER);
+    }
+  }
+
+  private static void join(final CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (final InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
@@ -658,6 +659,21 @@ public final class ProviderMistakes {
                   new Thread(call::proceed).start();
                   return null;
                 })
+            .withThreads(),
+        mistake(
+                "a second destruction does not wait for the first one",
+                "required_T07_theDestructionOfAQueueWaitsForItsHandler",
+                behind ->
+                    new Broken(behind) {
+                      private final Set<Hooked> begun = ConcurrentHashMap.newKeySet();
+
+                      @Override
+                      Object onVerb(final Call call) {
+                        return call.verb == Verb.DESTROY_CQ && !begun.add(call.self)
+                            ? null
+                            : call.proceed();
+                      }
+                    })
             .withThreads(),
         mistake(
             "a notification comes after the destruction",

@@ -49,15 +49,8 @@ public abstract class TeardownTck extends VerbsTck {
           hold(release, where().await);
         };
     needs(cq.armSurely(), "it hints without end, and may not be armed");
-    final Background destroying =
-        inBackground(
-            "destroy both while the handler of the queue holds",
-            () -> {
-              if (hold(inside, where().await)) {
-                qp.close();
-                cq.queue.close();
-              }
-            });
+    final Background destroying = destroying("destroy both", qp, cq, inside);
+    final Background again = destroying("destroy both once more", qp, cq, inside);
     final Background releasing =
         inBackground(
             "let go of the handler after a while",
@@ -65,22 +58,36 @@ public abstract class TeardownTck extends VerbsTck {
               hold(inside, where().await);
               hold(release, where().silence);
               check(
-                  !destroying.isDone(),
-                  "the destruction to wait for the handler that runs",
-                  "it returned while the handler ran",
-                  "a close that only forbids new calls: wait for those that run, too.");
+                  !destroying.isDone() && !again.isDone(),
+                  "both destructions to wait for the handler that runs",
+                  "one returned while the handler ran",
+                  "a close that only forbids new calls, or a second one that finds nothing to do:"
+                      + " wait for those that run, too.");
               release.countDown();
             });
     side.postRecv(qp, 1);
     await(
-        () -> destroying.isDone() && releasing.isDone(),
+        () -> destroying.isDone() && again.isDone() && releasing.isDone(),
         "the destruction to return when the handler did",
         () -> "handler called " + cq.notifications + " times",
         "a close that waits for an acknowledgement of an event that was never read.");
     rethrow(releasing.failure());
     rethrow(destroying.failure());
+    rethrow(again.failure());
     silence();
     same(1, cq.notifications.get(), "notifications", "a notification after the destruction.");
+  }
+
+  private Background destroying(
+      final String what, final QueuePair qp, final Cq cq, final CountDownLatch inside) {
+    return inBackground(
+        what + " while the handler of the queue holds",
+        () -> {
+          if (hold(inside, where().await)) {
+            qp.close();
+            cq.queue.close();
+          }
+        });
   }
 
   @Test
