@@ -23,7 +23,7 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
   private final int rkey;
 
   RdmaMr(final RdmaPd pd, final ByteBuffer buffer, final Set<Access> access) {
-    this(pd, buffer, bits(withReads(access, pd.device.isIwarp())));
+    this(pd, buffer.duplicate().clear(), bits(withReads(access, pd.device.isIwarp())));
   }
 
   /** All memory is there before the device counts it. */
@@ -86,6 +86,19 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
   boolean holds(final long from, final long length) {
     final long offset = from - address;
     return offset >= 0 && length >= 0 && offset <= buffer.capacity() - length;
+  }
+
+  /** Copies a range; false if it does not lie in it, or if its memory may not be read any more. */
+  boolean copy(final long from, final int length, final ByteBuffer to, final int at) {
+    if (!holds(from, length)) {
+      return false;
+    }
+    try {
+      to.put(at, buffer, (int) (from - address), length);
+      return true;
+    } catch (final RuntimeException e) { // its arena is closed, or another thread's
+      return false;
+    }
   }
 
   @Override

@@ -35,11 +35,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   private final RdmaSrq srq;
   private final int number;
   private final int maxSendSge;
-  private final int maxInline;
   private final SendArea sends;
+  private final InlineArea inlined;
   private final RecvArea recvs;
-  private final RdmaMr[] pinned;
-  private int pinnedCount;
   private volatile State state = State.INIT;
   private RdmaCmId id; // under its own monitor
 
@@ -57,11 +55,12 @@ final class RdmaQp extends RdmaObject implements QueuePair {
         attributes,
         new SendArea(attributes.maxSendSge()),
         srq == null ? new RecvArea(attributes.maxRecvSge()) : null,
-        new RdmaMr[SendArea.LIST * attributes.maxSendSge()],
         new int[1]);
   }
 
-  /** All memory is there before the device counts it. */
+  /**
+   * All memory is there before the device counts it, but that of which the device says how much.
+   */
   private RdmaQp(
       final RdmaPd pd,
       final RdmaCq sendCq,
@@ -70,7 +69,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final QpAttributes attributes,
       final SendArea sends,
       final RecvArea recvs,
-      final RdmaMr[] pinned,
       final int[] inline) {
     super(
         pd.device,
@@ -82,7 +80,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     maxSendSge = attributes.maxSendSge();
     this.sends = sends;
     this.recvs = recvs;
-    this.pinned = pinned;
     final long result =
         Verbs.createQp(
             pd.pointer("create_qp"),
@@ -99,12 +96,16 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     if (!opened(result)) {
       throw notCreated(result, attributes + Memlock.hint(result, 0));
     }
-    maxInline = inline[0];
     number = Verbs.qpNumber(result);
-    final int init = device.initQp(result, access());
-    if (init < 0) {
-      close();
-      throw new VerbsException("modify_qp", toString(), -init, "to INIT");
+    boolean ready = false;
+    try {
+      inlined = new InlineArea(attributes.maxInline() == 0 ? 0 : inline[0]);
+      Results.check(device.initQp(result, access()), "modify_qp", this, "to INIT");
+      ready = true;
+    } finally {
+      if (!ready) {
+        close();
+      }
     }
   }
 
@@ -124,7 +125,7 @@ final class RdmaQp extends RdmaObject implements QueuePair {
 
   @Override
   public int maxInline() {
-    return maxInline;
+    return inlined.max();
   }
 
   boolean hasSrq() {
@@ -151,11 +152,7 @@ final class RdmaQp extends RdmaObject implements QueuePair {
     }
     synchronized (sendLock) {
       final long alive = pointer("post_send");
-      if (put(0, request)) {
-        return (int) postSends(alive, 1);
-      }
-      unpin();
-      return VerbsException.EINVAL;
+      return put(0, request) ? (int) postSends(alive, 1) : VerbsException.EINVAL;
     }
   }
 
@@ -167,7 +164,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       while (posted < count) {
         final int list = putList(requests, posted, count);
         if (list == 0) {
-          unpin();
           return posted;
         }
         final long result = postSends(alive, list);
@@ -190,16 +186,18 @@ final class RdmaQp extends RdmaObject implements QueuePair {
 
   private long postSends(final long alive, final int list) {
     sends.link(list);
-    final long result = Verbs.postSend(alive, sends.address());
-    unpin();
-    return result;
+    return Verbs.postSend(alive, sends.address());
   }
 
   private boolean put(final int index, final SendRequest request) {
-    if (!isValid(request) || (request.inline && !pin(request))) {
+    if (!isValid(request)) {
       return false;
     }
     sends.put(index, request);
+    if (request.inline) {
+      sends.putInline(index, inlined.address(index), (int) length(request));
+      return inlined.copy(index, request, device.regions);
+    }
     return true;
   }
 
@@ -211,9 +209,10 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       return false;
     }
     return switch (request.opcode) {
-      case SEND_WITH_INV -> device.hasWindowsOfType2() && (!request.inline || length <= maxInline);
+      case SEND_WITH_INV ->
+          device.hasWindowsOfType2() && (!request.inline || length <= inlined.max());
       case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
-          !request.inline || length <= maxInline;
+          !request.inline || length <= inlined.max();
       case RDMA_READ -> !request.inline;
       case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD ->
           !request.inline && length == ATOMIC_BYTES && device.hasAtomics();
@@ -226,28 +225,6 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       length += Integer.toUnsignedLong(request.sgeLength(i));
     }
     return length;
-  }
-
-  /**
-   * Inline data is read by this process while it posts: it must lie in regions, and these be kept
-   * from being collected, closed or not, until the post returned.
-   */
-  private boolean pin(final SendRequest request) {
-    for (int i = 0; i < request.sgeCount(); i++) {
-      final RdmaMr region = device.regions.find(request.sgeLkey(i));
-      if (region == null
-          || !region.holds(request.sgeAddress(i), Integer.toUnsignedLong(request.sgeLength(i)))) {
-        return false;
-      }
-      pinned[pinnedCount++] = region;
-    }
-    return true;
-  }
-
-  private void unpin() {
-    while (pinnedCount > 0) {
-      pinned[--pinnedCount] = null;
-    }
   }
 
   @Override

@@ -72,6 +72,15 @@ final class SendArea {
     RecvArea.putElements(area, elements(index), request);
   }
 
+  /** Has a request send what is in one place, and that inline, instead of its elements. */
+  void putInline(final int index, final long data, final int length) {
+    area.putInt(index * SendWr.SIZE + SendWr.NUM_SGE, length == 0 ? 0 : 1);
+    if (length > 0) {
+      area.putLong(elements(index) + Sge.ADDR, data);
+      area.putInt(elements(index) + Sge.LENGTH, length);
+    }
+  }
+
   /** Immediate data in network order, or the key of the window to end: they share a place. */
   private static int immediateOrKey(final SendRequest request) {
     if (request.opcode == WrOpcode.SEND_WITH_INV) {

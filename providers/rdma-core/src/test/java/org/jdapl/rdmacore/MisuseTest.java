@@ -279,6 +279,20 @@ class MisuseTest extends Bed {
   }
 
   @Test
+  void required_N03_readsNoMemoryThatWasReleased() throws Exception {
+    final Child child = new Child();
+    if (Runtime.version().feature() < 22) {
+      child.option("--add-modules", "jdk.incubator.foreign");
+    }
+
+    final Child.Result result = child.run(ReleasedMemory.class);
+
+    assertThat(result.lines())
+        .as("exit status %s", result.status())
+        .containsExactly("before: 0", "after: " + VerbsException.EINVAL);
+  }
+
+  @Test
   void required_N03_closesWhileOthersUseIt() throws Exception {
     for (int round = 0; round < 50; round++) {
       final CompletionQueue cq = a.device.createCq(8, queue -> {});

@@ -66,7 +66,7 @@ final class ShortOfMemory {
   public static void main(final String... arguments) throws Exception {
     final EventChannel channel = new RdmaCoreProvider().createEventChannel();
     final Side a = Side.open(channel);
-    final QpAttributes attributes = new QpAttributes(a.pd, a.sendCq, a.recvCq, null, 8, 8, 2, 2, 0);
+    final QpAttributes attributes = new QpAttributes(a.pd, a.sendCq, a.recvCq, null, 8, 8, 2, 2, 8);
     tryTo("completion queue", () -> a.device.createCq(8, queue -> {}));
     tryTo("shared receive queue", () -> a.device.createSrq(a.pd, 8, 2));
     tryTo("queue pair", () -> a.device.createQp(attributes));
