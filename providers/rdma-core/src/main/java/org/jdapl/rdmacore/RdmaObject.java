@@ -31,6 +31,8 @@ abstract class RdmaObject implements AutoCloseable {
     }
   }
 
+  private static final int ENOSPC = 28;
+
   final RdmaDevice device;
   final Kind kind;
   final long token;
@@ -95,9 +97,15 @@ abstract class RdmaObject implements AutoCloseable {
     return true;
   }
 
-  /** What to throw when the object could not be created. */
+  /**
+   * What to throw when the object could not be created. Drivers have several errnos for no room.
+   */
   final VerbsException notCreated(final long result, final String detail) {
-    return new VerbsException(kind.create, device.name(), (int) -result, detail);
+    final int errno = (int) -result;
+    return errno == ENOSPC || errno == VerbsException.EAGAIN
+        ? new VerbsException(
+            kind.create, device.name(), VerbsException.ENOMEM, detail + "; errno " + errno)
+        : new VerbsException(kind.create, device.name(), errno, detail);
   }
 
   private void letGo() {

@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdapl.rdmacore.jni.Layout;
@@ -15,15 +16,19 @@ import org.jdapl.verbs.ArmKind;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.MemoryRegion;
 import org.jdapl.verbs.ProtectionDomain;
+import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What drivers do in their own ways, and what a device does that is going away. */
 class DriverTest extends Bed {
 
   private static final int EPERM = 1;
+  private static final int ENOSPC = 28;
 
   private static void assertErrno(final int errno, final ThrowingCallable use) {
     assertThatThrownBy(use)
@@ -45,6 +50,18 @@ class DriverTest extends Bed {
     assertErrno(VerbsException.EIO, () -> Side.poll(a.sendCq, 1)); // the verb gives no errno
     Fake.failNext("ibv_alloc_pd", -VerbsException.ENOMEM);
     assertErrno(VerbsException.EIO, () -> a.device.allocPd()); // NULL, and errno is not set
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {ENOSPC, VerbsException.EAGAIN, VerbsException.ENOMEM})
+  void required_P02_saysThatThereIsNoRoomWhateverADriverCallsIt(final int errno) {
+    final QpAttributes attributes = new QpAttributes(a.pd, a.sendCq, a.recvCq, null, 1, 1, 1, 1, 0);
+    Fake.failNext("ibv_create_qp", errno);
+    assertErrno(VerbsException.ENOMEM, () -> a.device.createQp(attributes));
+    Fake.failNext("ibv_create_cq", errno);
+    assertErrno(VerbsException.ENOMEM, () -> a.device.createCq(1, queue -> {}));
+    Fake.failNext("ibv_reg_mr", errno);
+    assertErrno(VerbsException.ENOMEM, () -> a.device.regMr(a.pd, a.buffer, Set.of()));
   }
 
   @Test

@@ -3,8 +3,9 @@ package org.jdapl.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * What a device has room for (ibv_device_attr and the connection manager's limits). More objects of
- * a kind are refused with ENOMEM. A {@link Builder} makes one, number by name.
+ * What a device promises room for (ibv_device_attr and the connection manager's limits). It is the
+ * device that refuses an object too many, with ENOMEM, and not a count of what it promised: memory
+ * may run out before, and some devices have more. A {@link Builder} makes one, number by name.
  *
  * @param maxQp queue pairs.
  * @param maxQpWr work requests of one work queue.
