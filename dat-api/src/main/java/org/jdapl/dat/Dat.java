@@ -34,7 +34,9 @@ public final class Dat {
    *     class or module path.
    * @return a new adapter with an async EVD of its own; to be closed by the caller.
    * @throws DatException PROVIDER_NOT_FOUND if there is none, or its provider is missing;
-   *     INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device could not be opened, with the cause.
+   *     INSUFFICIENT_RESOURCES or INTERNAL_ERROR if its device could not be opened, with the cause;
+   *     INTERNAL_ERROR if the system property {@code jdapl.leakDetection} has a value that {@link
+   *     #openObjects} does not name.
    */
   public static InterfaceAdapter open(final String name) {
     return Holder.RUNTIME.open(name);

@@ -76,7 +76,8 @@ public interface Endpoint extends DatObject {
    * COMPLETION_PENDING, CONNECTED and DISCONNECT_PENDING; does nothing in DISCONNECTED. Does not
    * wait: DISCONNECTED follows at the connect EVD, exactly once, also if the peer is silent.
    *
-   * @param how gracefully or abruptly. A graceful one turns abrupt after two seconds.
+   * @param how gracefully or abruptly. A graceful one turns abrupt after {@link Bounds#disconnect},
+   *     two seconds by default.
    * @throws DatException INVALID_STATE in UNCONNECTED, RESERVED and PASSIVE_CONNECTION_PENDING;
    *     INVALID_HANDLE if closed.
    */
@@ -93,9 +94,9 @@ public interface Endpoint extends DatObject {
    * @return SUCCESS, or INSUFFICIENT_RESOURCES if as many requests are open as the endpoint may
    *     have: nothing was posted, post again after a completion.
    * @throws DatException INVALID_STATE with the state, also after close; INVALID_HANDLE if the
-   *     region is closed; LENGTH_ERROR if the segment is not inside the region;
-   *     PROTECTION_VIOLATION if the region is of another zone; PRIVILEGES_VIOLATION if it lacks
-   *     LOCAL_READ.
+   *     region is closed; LENGTH_ERROR if the segment is not inside the region, or longer than
+   *     {@link AdapterAttributes#maxMessageBytes}; PROTECTION_VIOLATION if the region is of another
+   *     zone; PRIVILEGES_VIOLATION if it lacks LOCAL_READ.
    */
   Outcome postSend(Lmr lmr, long offset, long length, long cookie);
 
@@ -157,8 +158,9 @@ public interface Endpoint extends DatObject {
    *     have: nothing was posted, post again after a completion.
    * @throws DatException INVALID_STATE when it is closed, or takes its receives from a shared
    *     receive queue; INVALID_HANDLE if the region is closed; LENGTH_ERROR if the segment is not
-   *     inside the region; PROTECTION_VIOLATION if the region is of another zone;
-   *     PRIVILEGES_VIOLATION if it lacks LOCAL_WRITE.
+   *     inside the region, or longer than {@link AdapterAttributes#maxMessageBytes};
+   *     PROTECTION_VIOLATION if the region is of another zone; PRIVILEGES_VIOLATION if it lacks
+   *     LOCAL_WRITE.
    */
   Outcome postReceive(Lmr lmr, long offset, long length, long cookie);
 
@@ -478,7 +480,8 @@ public interface Endpoint extends DatObject {
    * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
    *     being reset or modified; INVALID_HANDLE if closed; else as the methods that create an
    *     endpoint: nothing was changed; or, if the device or an EVD had no room for another queue
-   *     pair, the endpoint is DISCONNECTED, to be reset.
+   *     pair, the endpoint is DISCONNECTED, to be reset. ABORT (SUB_INTERRUPTED) if interrupted
+   *     while waiting: the change goes on.
    */
   void modify(EndpointParameters parameters);
 
@@ -491,7 +494,8 @@ public interface Endpoint extends DatObject {
    * @throws DatException INVALID_STATE with the state, or (INVALID_STATE_EP_NOTREADY) if it is
    *     being reset; INVALID_HANDLE if closed; INSUFFICIENT_RESOURCES or INVALID_HANDLE if it could
    *     not begin anew: it stays DISCONNECTED, to be reset again; INTERNAL_ERROR if a handler or a
-   *     call of the provider is stuck: the reset goes on when that returns.
+   *     call of the provider is stuck: the reset goes on when that returns; ABORT (SUB_INTERRUPTED)
+   *     if interrupted while waiting: the reset goes on.
    */
   void reset();
 
@@ -516,6 +520,8 @@ public interface Endpoint extends DatObject {
    * completions still are, where upcalls are enabled; else they are in the report of {@link
    * #closeAsync}. Valid in every state. Waits for at most five seconds; inside an upcall it does
    * not wait; see {@link #closeAsync}.
+   *
+   * @throws DatException ABORT (SUB_INTERRUPTED) if interrupted while waiting: the close goes on.
    */
   @Override
   void close();

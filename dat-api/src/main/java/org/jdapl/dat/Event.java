@@ -21,8 +21,9 @@ public interface Event {
   EventStream stream();
 
   /**
-   * What it came from: an {@link Endpoint}, a {@link PublicServicePoint}, an {@link
-   * InterfaceAdapter}, or for software events the {@link Evd}.
+   * What it came from: an {@link Endpoint}; the {@link ServicePoint} of a request; for software
+   * events the {@link Evd}; for asynchronous ones what they happened to: an {@link
+   * InterfaceAdapter}, an {@link Endpoint}, a {@link SharedReceiveQueue} or an {@link Evd}.
    *
    * @return the source, never null.
    */

@@ -132,8 +132,9 @@ public interface InterfaceAdapter extends DatObject {
    * @param srq where its receives are posted.
    * @param attributes its sizes; those of receives are the queue's.
    * @return the endpoint, UNCONNECTED.
-   * @throws DatException as the other one; INVALID_HANDLE (INVALID_HANDLE_SRQ) if the queue is
-   *     closed or of another adapter, (INVALID_HANDLE_PZ) if it is of another zone.
+   * @throws DatException as the other one, arguments counted as they stand here; INVALID_HANDLE
+   *     (INVALID_HANDLE_SRQ) if the queue is closed or of another adapter, (INVALID_HANDLE_PZ) if
+   *     it is of another zone.
    */
   Endpoint createEndpoint(
       ProtectionZone pz,
@@ -233,7 +234,8 @@ public interface InterfaceAdapter extends DatObject {
    *
    * @throws DatException INVALID_STATE (INVALID_STATE_IA_IN_USE) while objects other than the async
    *     EVD are open; the message names them, and where they were created if that is known, see
-   *     {@link Dat#openObjects}.
+   *     {@link Dat#openObjects}. ABORT (SUB_INTERRUPTED) if interrupted while waiting: the close
+   *     goes on.
    */
   @Override
   void close();

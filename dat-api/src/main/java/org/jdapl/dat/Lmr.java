@@ -24,6 +24,7 @@ public interface Lmr extends DatObject {
    * The memory (dat_lmr_query).
    *
    * @return the buffer that was registered, with a position and limit of its own.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_LMR) if closed.
    */
   ByteBuffer buffer();
 
@@ -38,6 +39,7 @@ public interface Lmr extends DatObject {
    * Where it starts, as a peer names it in RDMA (dat_lmr_query).
    *
    * @return the address.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_LMR) if closed.
    */
   long address();
 
@@ -46,6 +48,7 @@ public interface Lmr extends DatObject {
    * Tell it in private data or in a message.
    *
    * @return the context.
+   * @throws DatException INVALID_HANDLE (INVALID_HANDLE_LMR) if closed.
    */
   int rmrContext();
 

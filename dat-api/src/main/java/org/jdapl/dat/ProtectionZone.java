@@ -9,10 +9,12 @@ public interface ProtectionZone extends DatObject {
    * Registers memory (dat_lmr_create). The region is the whole buffer, whatever its position and
    * limit.
    *
-   * @param buffer a direct buffer; it is kept alive by the region.
+   * @param buffer a direct buffer; the region keeps it from being collected. Memory that ends by
+   *     itself, as that of an arena does, must outlive the region.
    * @param privileges what may be done to it.
    * @return the region.
-   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the buffer is not direct or is empty;
+   * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the buffer is not direct, is empty, or
+   *     is read-only and would be written, (INVALID_ARG2) if the privileges are null;
    *     INSUFFICIENT_RESOURCES (RESOURCE_MEMORY_REGION) if the provider has no room; INVALID_HANDLE
    *     if closed.
    */

@@ -46,8 +46,8 @@ public interface Rmr extends DatObject {
    * @param lmr the region; not looked at if the length is 0.
    * @param offset where the window starts in the region, in bytes.
    * @param length how long it is, in bytes; 0 closes the window.
-   * @param privileges what the peer may do: REMOTE_READ, REMOTE_WRITE; all of them privileges of
-   *     the region.
+   * @param privileges what the peer may do: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC; all of them
+   *     privileges of the region.
    * @param endpoint the endpoint, of the same zone.
    * @param cookie comes back in the completion.
    * @param context comes back in the completion; may be null.

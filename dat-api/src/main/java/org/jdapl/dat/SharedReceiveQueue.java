@@ -36,7 +36,7 @@ public interface SharedReceiveQueue extends DatObject {
   /**
    * How many receives are open (dat_srq_query, outstanding_dto_count): posted, and their completion
    * was not handed out. How many of those no endpoint took yet (available_dto_count), no device
-   * tells. Legal in every state.
+   * tells. Legal in every state; after a close it stays what it was.
    *
    * @return 0 to {@link #maxReceives}.
    */

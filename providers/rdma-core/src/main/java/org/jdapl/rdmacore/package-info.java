@@ -27,10 +27,10 @@
  * <p>There is none here. Handlers are called in {@code EventChannel.await}, which is epoll over the
  * three descriptors of each device, and an eventfd that wakes it up. Time-outs are rounded up to
  * milliseconds. Completion, connection and asynchronous events are read and acknowledged in one
- * call into C, before any handler runs: no destroy waits for a handler, whatever it does. Steps
- * that connect a queue pair (resolving, moving it to RTS) are done in {@code await} too; where
- * librdmacm asks ibacm for routes, {@code rdma_resolve_route} waits for its answer, and {@code
- * await} with it.
+ * call into C, before any handler runs: no destroy waits for an acknowledgement. What waits for the
+ * handler of an object that runs is each close of it, before it destroys. Steps that connect a
+ * queue pair (resolving, moving it to RTS) are done in {@code await} too; where librdmacm asks
+ * ibacm for routes, {@code rdma_resolve_route} waits for its answer, and {@code await} with it.
  *
  * <p>At most 64 completions and 32 requests of a list cross in one call; a longer list takes one
  * call for each 32.
@@ -73,7 +73,8 @@
  *       when the queue pair is moved, and so they are of its own side; what the connection manager
  *       takes by itself is the peer's retries without a receive. Over iWARP there are none of
  *       these.
- *   <li>Inline data must lie in registered regions, since this process reads it.
+ *   <li>Inline data must lie in registered regions, since this process reads it: it copies it
+ *       through their buffers.
  *   <li>Fork support (ibv_fork_init) and moderation (ibv_modify_cq) are never asked for.
  * </ul>
  */

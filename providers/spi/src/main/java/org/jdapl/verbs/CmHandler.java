@@ -10,8 +10,8 @@ public interface CmHandler {
   int CONSUMER_REJECT = 28;
 
   /**
-   * Called by the provider, one at a time for one id. The event is acknowledged when this returned.
-   * The dispatcher's handler never blocks and never throws.
+   * Called by the provider, one at a time for one id; a close of the id waits for it. The
+   * dispatcher's handler never blocks and never throws.
    *
    * @param id the connection.
    * @param type what happened.

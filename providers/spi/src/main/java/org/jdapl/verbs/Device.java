@@ -86,9 +86,9 @@ public interface Device extends AutoCloseable {
   }
 
   /**
-   * Says where asynchronous events go (ibv_get_async_event, acknowledged when the handler
-   * returned). Called once, before any object is created. None is told of an object when the
-   * object's close has returned, nor any when the device's has.
+   * Says where asynchronous events go (ibv_get_async_event). Called once, before any object is
+   * created. None is told of an object when the object's close has returned, nor any when the
+   * device's has: each waits for the call that runs.
    *
    * @param handler called by the provider.
    */
@@ -107,6 +107,7 @@ public interface Device extends AutoCloseable {
    *
    * @param pd the domain the region belongs to.
    * @param buffer a direct buffer; the region is the whole of it, whatever its position and limit.
+   *     Memory that ends by itself, as that of an arena does, must outlive the region.
    * @param access what may be done to it.
    * @return the region.
    * @throws VerbsException with EINVAL if the buffer is not direct, or the rights are not legal

@@ -11,8 +11,9 @@ public interface EventChannel extends AutoCloseable {
 
   /**
    * Waits until something happened on a device of this channel, {@link #wakeup} was called, or the
-   * time is over; then calls the handlers of all that happened, on the caller's thread, and
-   * acknowledges each event when its handler returned. May return early for no reason.
+   * time is over; then calls the handlers of all that happened, on the caller's thread. Each event
+   * is acknowledged by then, so that a handler may close any object but its own. May return early
+   * for no reason.
    *
    * @param timeoutNanos how long to wait at most; 0 looks and returns at once.
    * @return the number of handler calls made.

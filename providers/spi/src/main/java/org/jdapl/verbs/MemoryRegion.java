@@ -1,6 +1,9 @@
 package org.jdapl.verbs;
 
-/** A registered memory region (ibv_mr). It keeps its buffer alive; what it tells stays the same. */
+/**
+ * A registered memory region (ibv_mr). It keeps its buffer from being collected; what it tells
+ * stays the same.
+ */
 public interface MemoryRegion extends AutoCloseable {
 
   /**
