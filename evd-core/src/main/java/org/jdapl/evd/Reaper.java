@@ -24,6 +24,7 @@ final class Reaper implements Runnable {
 
   private static final Logger LOGGER = Log.of(Reaper.class);
   private static final long LONGEST_SLEEP = TimeUnit.SECONDS.toNanos(1);
+  private static final int FEW_TIMERS = 64;
   private static final long LONGEST_DELAY = TimeUnit.DAYS.toNanos(10_000);
 
   private static final ThreadLocal<Reaper> CURRENT = new ThreadLocal<>();
@@ -39,7 +40,7 @@ final class Reaper implements Runnable {
       this.action = action;
     }
 
-    /** It stays where it is until it is due, but keeps nothing from being collected. */
+    /** It stays where it is until others do, too, but keeps nothing from being collected. */
     void cancel() {
       action = null;
     }
@@ -129,6 +130,7 @@ final class Reaper implements Runnable {
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
   private final AtomicReference<Thread> sleeper = new AtomicReference<>();
   private long timerOrder;
+  private int mostTimers = FEW_TIMERS;
   private ThreadFactory threads;
 
   /** Null by hand. */
@@ -254,6 +256,10 @@ final class Reaper implements Runnable {
       added.order = timerOrder++;
       timers.add(added);
     }
+    if (timers.size() > mostTimers) {
+      timers.removeIf(timer -> timer.action == null); // cancelled, behind one that lasts
+      mostTimers = Math.max(FEW_TIMERS, 2 * timers.size());
+    }
     while (nextTimerNanos() == 0) {
       final Runnable action = timers.poll().action;
       if (action != null) { // else it was cancelled just now
@@ -262,6 +268,11 @@ final class Reaper implements Runnable {
       }
     }
     return worked;
+  }
+
+  /** How many timers it keeps; of these, at most about half are cancelled. */
+  int timers() {
+    return timers.size();
   }
 
   /** How long until the next timer; {@link Long#MAX_VALUE} without one. */

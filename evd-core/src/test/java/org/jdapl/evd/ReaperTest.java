@@ -4,7 +4,9 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -102,6 +104,29 @@ class ReaperTest {
     awaitIn(task);
     awaitIn(timer);
     assertThat(threads).hasValue(2);
+  }
+
+  /** A time-out of years, of a connection that stands, is in front of them. */
+  @Test
+  void required_C06_aTimeOutThatIsNotNeededAnyMoreIsForgotten() {
+    final HandClock clock = new HandClock();
+    final Reaper byHand = new Reaper("by hand", clock);
+    final List<Integer> due = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      final int number = i;
+      final CompletableFuture<Void> done = new CompletableFuture<>();
+      byHand.schedule(Duration.ofDays(1_000 + i), done, () -> due.add(number));
+      byHand.round();
+      if (i % 1_000 != 0) {
+        done.complete(null);
+      }
+      assertThat(byHand.timers()).isLessThan(100);
+    }
+
+    clock.advance(Duration.ofDays(9_000));
+    byHand.round();
+
+    assertThat(due).containsExactly(0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000);
   }
 
   @Test
