@@ -121,6 +121,16 @@ final class Lane {
       }
     }
 
+    /** What was counted could not be offered. */
+    void undo() {
+      long before;
+      long after;
+      do {
+        before = word;
+        after = (before & ~OFFERED) | ((before - 1) & OFFERED);
+      } while (!WORD.compareAndSet(this, before, after));
+    }
+
     void take() {
       TAKEN.setRelease(this, taken + 1);
     }
@@ -173,7 +183,7 @@ final class Lane {
     return new MpscGrowableAtomicArrayQueue<>(CHUNK, UNREACHED);
   }
 
-  /** Where to offer. Asked for before anything is counted: without memory nothing was. */
+  /** Where to offer. Asked for before anything is counted. */
   private MessagePassingQueue<Object> made() {
     if (queue == NONE) {
       QUEUE.compareAndSet(this, NONE, newQueue()); // another poster may have made it
@@ -191,8 +201,22 @@ final class Lane {
     if (!software.offer()) {
       return false;
     }
-    to.offer(payload == null ? NULL : payload);
+    offer(payload == null ? NULL : payload, to, software);
     return true;
+  }
+
+  /** Offers what was counted. Without memory for it, nothing was. */
+  private static void offer(
+      final Object event, final MessagePassingQueue<Object> to, final Bound countedBy) {
+    boolean offered = false;
+    try {
+      to.offer(event);
+      offered = true;
+    } finally {
+      if (!offered) {
+        countedBy.undo();
+      }
+    }
   }
 
   /**
@@ -236,7 +260,7 @@ final class Lane {
     if (!requests.offer()) {
       return false;
     }
-    to.offer(event);
+    offer(event, to, requests);
     return true;
   }
 

@@ -3,11 +3,14 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.MessagePassingQueue;
+import org.jctools.queues.atomic.MpscGrowableAtomicArrayQueue;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventHandler;
@@ -80,6 +83,43 @@ class LaneTest {
       poster.join();
     }
     assertThat(refused).hasValue(0);
+  }
+
+  /** An EVD's close waits until all that was counted is there. */
+  @Test
+  void required_E04_aPostWithoutMemoryChangesNothing() throws ReflectiveOperationException {
+    final Lane lane = new Lane(2, true);
+    final boolean[] noMemory = {true};
+    final MessagePassingQueue<Object> queue =
+        new MpscGrowableAtomicArrayQueue<>(2, 8) {
+          @Override
+          public boolean offer(final Object event) {
+            if (noMemory[0]) {
+              throw new OutOfMemoryError("the test says so");
+            }
+            return super.offer(event);
+          }
+        };
+    final Field field = Lane.class.getDeclaredField("queue");
+    field.setAccessible(true);
+    field.set(lane, queue);
+    final ConnectionRequestEventImpl request = new ConnectionRequestEventImpl(null, null);
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> lane.offerSoftware("one")).isInstanceOf(OutOfMemoryError.class);
+      assertThatThrownBy(() -> lane.offerRequest(request)).isInstanceOf(OutOfMemoryError.class);
+    }
+    noMemory[0] = false;
+
+    for (int i = 0; i < 2; i++) {
+      assertThat(lane.offerSoftware("one")).isTrue();
+      assertThat(lane.offerRequest(request)).isTrue();
+    }
+    assertThat(lane.offerSoftware("one")).as("it is full").isFalse();
+    assertThat(lane.offerRequest(request)).isFalse();
+    for (int i = 0; i < 4; i++) {
+      assertThat(lane.poll()).isNotNull();
+    }
+    assertThat(lane.close()).as("all that was accepted was taken").isTrue();
   }
 
   /** The first post of all makes the queue; of two that make one each, one would be lost. */

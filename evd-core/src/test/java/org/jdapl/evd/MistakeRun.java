@@ -56,6 +56,7 @@ public final class MistakeRun implements Callable<String> {
           "org.jdapl.evd.ProviderFaultContractTest",
           "org.jdapl.evd.ErrorFieldsTest",
           "org.jdapl.evd.LeakDetectorTest",
+          "org.jdapl.evd.LaneTest",
           "org.jdapl.evd.LockTest",
           "org.jdapl.evd.DispatcherTest",
           "org.jdapl.evd.WaitStrategyTest",
