@@ -295,7 +295,9 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       first = returned.get();
       done.next = first;
     } while (!returned.compareAndSet(first, done));
-    openReceives.decrementAndGet();
+    if (openReceives.decrementAndGet() < watermark.get()) { // taken before that was set
+      onLowWatermark();
+    }
   }
 
   /** A completion that is nobody's: if its receive is open, its slot is free again. */
@@ -551,7 +553,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     final int before = watermark.getAndSet(receives);
     try {
       queue.armLimit(receives);
-    } catch (final VerbsException e) {
+    } catch (final Throwable e) {
       watermark.compareAndSet(receives, before); // the device still has that one
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);

@@ -47,6 +47,13 @@ final class Mistakes {
                 "    return this; //")
             .with("ConnectionGate.java", "    evd.merger().forgetGone();\n", ""),
         Mistake.of(
+                "E04",
+                "a post without memory counts",
+                "Lane.java",
+                "        countedBy.undo();\n",
+                "")
+            .foundBy("aPostWithoutMemory"),
+        Mistake.of(
             "E05",
             "an event of an endpoint that is closed stays in its lane",
             "ConnectionGate.java",
@@ -1541,6 +1548,13 @@ final class Mistakes {
   private static Stream<Mistake> retries() {
     return Stream.of(
         Mistake.of(
+                "C06",
+                "a time-out that is not needed any more stays as long as an earlier one",
+                "Reaper.java",
+                "    if (timers.size() > mostTimers) {",
+                "    if (timers.size() > 1 << 20) {")
+            .foundBy("aTimeOutThatIsNotNeeded"),
+        Mistake.of(
             "C06",
             "the reads that were asked for are told as negotiated",
             "Connection.java",
@@ -1841,6 +1855,12 @@ final class Mistakes {
             "SrqImpl.java",
             "    if (watermark.getAndSet(0) > 0) {",
             "    if (watermark.get() > 0) {"),
+        Mistake.of(
+            "T13",
+            "a watermark that was passed before it was set is not told of",
+            "SrqImpl.java",
+            "    if (openReceives.decrementAndGet() < watermark.get()) {",
+            "    if (openReceives.decrementAndGet() < 0) {"),
         Mistake.of(
             "T13",
             "a watermark that is reached already is told of only when the device says so",

@@ -574,6 +574,21 @@ class SharedReceiveScenarioTest {
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
   }
 
+  /** What was taken before the watermark was set, such a device tells of never. */
+  @Test
+  void required_T13_aWatermarkThatWasPassedBeforeIsToldOfWhenThatIsHandedOut() {
+    final Bed bed = bed(LastWqe.NEVER).enabled();
+    bed.receive(bed.qp(), DEPTH);
+
+    bed.srq.lowWatermark(4);
+    assertThat(bed.asyncs()).as("all are open").isEmpty();
+    bed.settle();
+
+    assertThat(bed.seen).hasSize(DEPTH);
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+    assertThat(bed.srq.lowWatermark()).isZero();
+  }
+
   // Faults.
 
   /** Each of its receives is flushed, and none says that the others were. */

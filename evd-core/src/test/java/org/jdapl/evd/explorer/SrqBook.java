@@ -137,6 +137,10 @@ final class SrqBook {
     }
     final int left = srq.openReceives();
     final boolean excused = isUnknown || run.isUnsettled(this) || run.losesCompletions();
+    if (left < srq.lowWatermark()) {
+      run.fail(
+          "T13", srq + ": " + left + " are left, and nobody was told of " + srq.lowWatermark());
+    }
     if (left > open.size() || (left < open.size() && !excused)) {
       run.fail(
           "O10", srq + ": " + left + " receives are open, and " + open.size() + " have no outcome");
