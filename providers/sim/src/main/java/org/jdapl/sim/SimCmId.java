@@ -235,7 +235,9 @@ final class SimCmId implements CmId {
   private void disconnectArrived(final SimCmId from) {
     // Also if this side is over: else the other waits for ever.
     send(from.device, from::disconnected, from::disconnected);
-    disconnected();
+    if (state != State.CONNECTING) { // else the answer to its request was lost, and that ends it
+      disconnected();
+    }
   }
 
   @Override

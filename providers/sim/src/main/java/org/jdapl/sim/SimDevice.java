@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jdapl.verbs.AbstractDevice;
 import org.jdapl.verbs.Access;
 import org.jdapl.verbs.AsyncHandler;
@@ -131,31 +130,24 @@ final class SimDevice extends AbstractDevice {
         : new Upcalls(fabric, of, false, latency, fabric.lane(), fabric.secondLane());
   }
 
-  /** Reports an event of an object, unless it is closed before the handler is called. */
+  /** Reports an event of an object, unless it is closed before; its close waits for the handler. */
   void async(final AsyncType type, final SimObject element) {
-    async(type, element, element.toString(), element::isClosed);
+    asyncEvents.post(() -> objects.call(element, () -> tell(type, element, element.toString())));
   }
 
   /** Reports an event of the device itself. Called holding the wire. */
   private void async(final AsyncType type) {
-    async(type, this, name(), () -> false);
+    asyncEvents.post(() -> tell(type, this, name()));
   }
 
-  private void async(
-      final AsyncType type,
-      final Object element,
-      final String elementName,
-      final BooleanSupplier isClosed) {
-    asyncEvents.post(
-        () -> {
-          final AsyncHandler handler = asyncHandler();
-          if (handler != null && !isClosed.getAsBoolean()) {
-            if (fabric.isTracing()) {
-              fabric.note(elementName + " async " + type);
-            }
-            handler.onAsync(type, element);
-          }
-        });
+  private void tell(final AsyncType type, final Object element, final String elementName) {
+    final AsyncHandler handler = asyncHandler();
+    if (handler != null) {
+      if (fabric.isTracing()) {
+        fabric.note(elementName + " async " + type);
+      }
+      handler.onAsync(type, element);
+    }
   }
 
   /** Called holding the wire, as are the next. */

@@ -118,7 +118,8 @@ final class SimMw extends SimObject implements MemoryWindow {
       final Access right) {
     final boolean mine = type == MwType.TYPE_1 ? by.domain() == pd : qp == by;
     final long offset = from - address;
-    final boolean may = mine && allows(right) && offset >= 0 && offset <= length - bytes;
+    final boolean lies = offset >= 0 && offset <= length - bytes;
+    final boolean may = mine && allows(right) && lies && region.holds(from, bytes);
     if (may || bytes == 0) { // without bytes the key does not count
       to.set(region.buffer(), (int) (from - region.address()), (int) bytes);
     }

@@ -90,7 +90,7 @@ final class Worker implements Lane {
       final Task following = task.next; // once it runs, it may be submitted, and linked, again
       task.next = null;
       if (task.due == 0) {
-        task.execute();
+        execute(task);
       } else {
         task.tie = submitted++;
         delayed.add(task);
@@ -98,6 +98,16 @@ final class Worker implements Lane {
       task = following;
     }
     return worked;
+  }
+
+  /** What a task throws is reported as if it had ended the thread, which others need. */
+  private static void execute(final Task task) {
+    try {
+      task.execute();
+    } catch (final Throwable e) {
+      final Thread self = Thread.currentThread();
+      self.getUncaughtExceptionHandler().uncaughtException(self, e);
+    }
   }
 
   private static Task oldestFirst(final Task newest) {
@@ -116,7 +126,7 @@ final class Worker implements Lane {
     if (delayed.isEmpty() || delayed.peek().due > time.now()) {
       return false;
     }
-    delayed.remove().execute();
+    execute(delayed.remove());
     return true;
   }
 

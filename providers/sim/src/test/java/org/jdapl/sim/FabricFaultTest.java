@@ -70,6 +70,22 @@ class FabricFaultTest {
   }
 
   @Test
+  void required_C02_aPeerThatDisconnectsAfterItsAnswerWasLostIsUnreachable() {
+    final AtomicReference<CmRequest> asked = new AtomicReference<>();
+    final CmListener listener = passive.device.listen(0, 1, asked::set);
+    connect(listener);
+    active.until(() -> asked.get() != null);
+    fabric.linkDown("sim0");
+    final CmId accepted = asked.get().accept(passive.qp, Side.PARAMETERS, passive::onCm);
+    active.pass(GIVES_UP / 40);
+    fabric.linkUp("sim0");
+    accepted.disconnect();
+    active.settle();
+    assertThat(active.events).as("%s", fabric.trace()).containsExactly(CmEventType.UNREACHABLE);
+    assertThat(passive.events).containsExactly(CmEventType.DISCONNECTED);
+  }
+
+  @Test
   void required_S03_anAcceptWhoseAnswerIsLostIsUnreachableAtBothSides() {
     final AtomicReference<CmRequest> asked = new AtomicReference<>();
     final CmListener listener = passive.device.listen(0, 1, asked::set);

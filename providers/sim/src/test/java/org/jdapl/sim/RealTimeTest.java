@@ -3,24 +3,34 @@ package org.jdapl.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdapl.verbs.Access;
 import org.jdapl.verbs.ArmKind;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.CompletionQueue;
 import org.jdapl.verbs.Device;
+import org.jdapl.verbs.MemoryRegion;
+import org.jdapl.verbs.MwType;
 import org.jdapl.verbs.NotificationConcurrency;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.SecondArm;
+import org.jdapl.verbs.SendRequest;
+import org.jdapl.verbs.VerbsException;
 import org.jdapl.verbs.WcStatus;
 import org.jdapl.verbs.WrOpcode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -187,6 +197,96 @@ class RealTimeTest {
     }
     a.until(() -> fabric.handlerFailures() == 3);
     assertThat(fabric.lastHandlerFailure()).hasMessage("planted");
+  }
+
+  @Test
+  void required_S01_aTaskThatThrowsEndsNothingElse() throws InterruptedException {
+    final AtomicReference<Throwable> reported = new AtomicReference<>();
+    final CountDownLatch installed = new CountDownLatch(1);
+    fabric.later(
+        0,
+        () -> {
+          Thread.currentThread().setUncaughtExceptionHandler((on, e) -> reported.set(e));
+          installed.countDown();
+        });
+    assertThat(installed.await(20, TimeUnit.SECONDS)).isTrue();
+    fabric.later(
+        0,
+        () -> {
+          throw new IllegalStateException("planted");
+        });
+    transfer(SimModel.DEFAULT, 100);
+    assertThat(reported.get()).hasMessage("planted");
+  }
+
+  /** Memory of an arena, a type that came with Java 22. */
+  private record Foreign(AutoCloseable arena, ByteBuffer buffer) {
+
+    static Foreign of(final String kind) throws ReflectiveOperationException {
+      final Class<?> arenas = Class.forName("java.lang.foreign.Arena");
+      final Object arena = arenas.getMethod(kind).invoke(null);
+      final Object segment =
+          arenas
+              .getMethod("allocate", long.class, long.class)
+              .invoke(arena, (long) Side.BYTES, (long) Long.BYTES);
+      final Class<?> segments = Class.forName("java.lang.foreign.MemorySegment");
+      final Object buffer = segments.getMethod("asByteBuffer").invoke(segment);
+      return new Foreign((AutoCloseable) arena, (ByteBuffer) buffer);
+    }
+
+    MemoryRegion register(final Side side) {
+      return side.device.regMr(side.pd, buffer, EnumSet.allOf(Access.class));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ofConfined", "ofShared"})
+  @EnabledForJreRange(minVersion = 22)
+  void required_P04_memoryOutOfReachFailsItsRequestAndNobodyElses(final String kind)
+      throws Exception {
+    final Side a = new Side(fabric);
+    final Side b = new Side(fabric);
+    a.connect(b);
+    final Foreign memory = Foreign.of(kind);
+    final MemoryRegion region = memory.register(a);
+    final SendRequest request = new SendRequest(1);
+    request.addSge(region.address(), 8, region.lkey());
+    if (kind.equals("ofShared")) { // the other is this thread's, and not the wire's
+      memory.arena.close();
+      request.inline = true;
+      assertThat(a.qp.postSend(request)).isEqualTo(VerbsException.EINVAL);
+      request.inline = false;
+    }
+    b.postRecv(1, 0, 8);
+    assertThat(a.qp.postSend(request)).isZero();
+    assertThat(a.nextSend().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
+    transfer(SimModel.DEFAULT, 100);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @EnabledForJreRange(minVersion = 22)
+  void required_P04_memoryOfThePeerOutOfReachIsNoAccess(final boolean isWindow) throws Exception {
+    final Side a = new Side(fabric);
+    final Side b = new Side(fabric);
+    a.connect(b);
+    final Foreign memory = Foreign.of("ofShared");
+    final MemoryRegion region = memory.register(b);
+    final BindRequest bind = new BindRequest();
+    bind.window = b.device.allocMw(b.pd, MwType.TYPE_1);
+    bind.region = region;
+    bind.address = region.address();
+    bind.length = Side.BYTES;
+    bind.access = EnumSet.of(Access.REMOTE_WRITE);
+    assertThat(b.qp.postBind(bind)).isZero();
+    assertThat(b.nextSend().status()).isEqualTo(WcStatus.SUCCESS);
+    memory.arena.close();
+    final SendRequest request = a.request(WrOpcode.RDMA_WRITE, 1, 0, 8);
+    request.remoteAddress = region.address();
+    request.rkey = isWindow ? bind.window.rkey() : region.rkey();
+    assertThat(a.qp.postSend(request)).isZero();
+    assertThat(a.nextSend().status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
+    transfer(SimModel.DEFAULT, 100);
   }
 
   @Test

@@ -42,7 +42,8 @@ public interface HostRegion extends MemoryRegion {
   }
 
   /**
-   * Whether a range lies in it.
+   * Whether a range lies in it, and this thread may touch it: the memory of an arena that is
+   * closed, or of another thread only, is out of reach.
    *
    * @param from its address.
    * @param bytes its length.
@@ -50,6 +51,16 @@ public interface HostRegion extends MemoryRegion {
    */
   default boolean holds(final long from, final long bytes) {
     final long offset = from - address();
-    return offset >= 0 && bytes >= 0 && offset <= length() - bytes;
+    final boolean lies = offset >= 0 && bytes >= 0 && offset <= length() - bytes;
+    return lies && (bytes == 0 || isWithinReach((int) offset));
+  }
+
+  private boolean isWithinReach(final int offset) {
+    try {
+      buffer().get(offset);
+      return true;
+    } catch (final RuntimeException e) { // as many as there are kinds of scopes
+      return false;
+    }
   }
 }

@@ -1,8 +1,9 @@
 package org.jdapl.verbs;
 
 /**
- * A registered memory region (ibv_mr). It keeps its buffer from being collected; what it tells
- * stays the same.
+ * A registered memory region (ibv_mr). It keeps its buffer from being collected; memory that does
+ * not end by that, as that of an arena (java.lang.foreign), must outlive it. What it tells stays
+ * the same.
  */
 public interface MemoryRegion extends AutoCloseable {
 

@@ -1552,6 +1552,27 @@ public final class ProviderMistakes {
                     return result;
                   }
                 }),
+        event(
+                "the handler of an asynchronous event is called by nobody who is waited for",
+                "required_T07_theDestructionWaitsForTheHandlerOfAnAsynchronousEvent",
+                Fault.ASYNC,
+                (broken, event) -> new Thread(event::deliver).start())
+            .withThreads(),
+        mistake(
+                "who destroys a queue that is being destroyed does not wait",
+                "required_T07_eachOfTwoDestructionsOfAQueueWaitsForItsHandler",
+                behind ->
+                    new Broken(behind) {
+                      private final Set<Hooked> begun = ConcurrentHashMap.newKeySet();
+
+                      @Override
+                      Object onVerb(final Call call) {
+                        return call.verb != Verb.DESTROY_CQ || begun.add(call.self)
+                            ? call.proceed()
+                            : null;
+                      }
+                    })
+            .withThreads(),
         verb(
             "a watermark is reported one receive too early",
             "required_T13_theWatermarkIsReportedBelowItAndAgainWhenArmedAgain",

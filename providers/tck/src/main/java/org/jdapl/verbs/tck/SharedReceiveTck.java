@@ -3,6 +3,7 @@ package org.jdapl.verbs.tck;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import org.jdapl.verbs.AsyncType;
 import org.jdapl.verbs.Capability;
 import org.jdapl.verbs.LastWqe;
@@ -195,13 +196,7 @@ public abstract class SharedReceiveTck extends VerbsTck {
     }
     long reports = 0;
     for (final int limit : List.of(4, 2)) { // 6 and 3 are left when it is armed
-      did("arm the limit at " + limit);
-      try {
-        srq.armLimit(limit);
-      } catch (final VerbsException e) {
-        needs(e.errno() != VerbsException.EOPNOTSUPP, "it has no watermark");
-        throw e;
-      }
+      arm(limit);
       while (6 - cq.polled.size() > limit) {
         send();
       }
@@ -232,6 +227,62 @@ public abstract class SharedReceiveTck extends VerbsTck {
         "SRQ_LIMIT_REACHED once more: 1 receive is left, the limit is 2",
         () -> side.asyncs,
         "a limit that can be armed once.");
+  }
+
+  private void arm(final int limit) {
+    did("arm the limit at " + limit);
+    try {
+      srq.armLimit(limit);
+    } catch (final VerbsException e) {
+      needs(e.errno() != VerbsException.EOPNOTSUPP, "it has no watermark");
+      throw e;
+    }
+  }
+
+  @Test
+  void required_T07_theDestructionWaitsForTheHandlerOfAnAsynchronousEvent() {
+    connect();
+    needsThreads();
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch release = new CountDownLatch(1);
+    side.whenAsync =
+        () -> {
+          inside.countDown();
+          hold(release, where().await);
+        };
+    post(0);
+    post(1);
+    arm(2);
+    final Background destroying =
+        inBackground(
+            "destroy the shared queue, and what uses it, while the handler of its event holds",
+            () -> {
+              if (hold(inside, where().await)) {
+                passive.qp.close();
+                srq.close();
+              }
+            });
+    final Background releasing =
+        inBackground(
+            "let go of the handler after a while",
+            () -> {
+              hold(inside, where().await);
+              hold(release, where().silence);
+              check(
+                  !destroying.isDone(),
+                  "the destruction to wait for the handler that runs",
+                  "it returned while the handler ran",
+                  "a look whether it is open, and then the call: the close is between the two.");
+              release.countDown();
+            });
+    active.side.postSend(active.qp, active.side.send(WrOpcode.SEND, 0, 0, 8));
+    await(
+        () -> destroying.isDone() && releasing.isDone(),
+        "the destruction to return when the handler did",
+        () -> side.asyncs,
+        "a limit that is not reported; or a close that waits for its own acknowledgement.");
+    rethrow(releasing.failure());
+    rethrow(destroying.failure());
   }
 
   private void send() {

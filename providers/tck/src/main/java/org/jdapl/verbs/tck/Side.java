@@ -34,13 +34,21 @@ final class Side {
   final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
   final MemoryRegion mr;
   final List<Async> asyncs = new CopyOnWriteArrayList<>();
+
+  /** What an asynchronous event does, beside being recorded. */
+  volatile Runnable whenAsync = () -> {};
+
   private final VerbsTck tck;
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
   Side(final VerbsTck tck, final Device device) {
     this.tck = tck;
     this.device = own(device);
-    device.onAsync((type, element) -> asyncs.add(new Async(type, element)));
+    device.onAsync(
+        (type, element) -> {
+          asyncs.add(new Async(type, element));
+          whenAsync.run();
+        });
     pd = own(device.allocPd());
     mr = region(buffer, all());
   }
