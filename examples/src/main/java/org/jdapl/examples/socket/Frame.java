@@ -24,14 +24,17 @@ record Frame(WrOpcode opcode, int value, int key, long address, byte[] data) {
 
   static Frame read(DataInputStream in) throws IOException {
     int code = in.readInt() - MAGIC;
-    if (code < -1 || code >= OPCODES.size()) {
+    int length = in.readInt();
+    if (code < -1 || code >= OPCODES.size() || length < 0) {
       throw new IOException("whoever it is, it is not a peer");
     }
     WrOpcode opcode = code < 0 ? null : OPCODES.get(code);
-    byte[] data = new byte[in.readInt()];
-    Frame frame = new Frame(opcode, in.readInt(), in.readInt(), in.readLong(), data);
-    in.readFully(data);
-    return frame;
+    // memory is taken as the bytes come: the length may be a lie
+    Frame it = new Frame(opcode, in.readInt(), in.readInt(), in.readLong(), in.readNBytes(length));
+    if (it.data.length < length) {
+      throw new EOFException();
+    }
+    return it;
   }
 
   void write(DataOutputStream out) throws IOException {

@@ -13,7 +13,7 @@ final class SocketConnection implements CmId, CmRequest {
   static final int NOBODY_LISTENS = 8; // IB_CM_REJ_INVALID_SERVICE_ID
   private static final int ACCEPTED = -1; // no reason to reject
   private static final int ECONNRESET = 104;
-  private static final int CONNECT_MILLIS = 1000;
+  private static final int HANDSHAKE_MILLIS = 5000; // who says nothing is no peer
   private static final Frame END = Frame.answer(0); // no other one has its data
 
   boolean established;
@@ -47,10 +47,12 @@ final class SocketConnection implements CmId, CmRequest {
   // tag::threads[]
   /** Reads until the socket ends; the active side connects it first. */
   void run(SocketAddress peer) {
+    boolean isRefused = false;
     try {
       if (peer != null) {
-        socket.connect(peer, CONNECT_MILLIS);
+        socket.connect(peer, HANDSHAKE_MILLIS);
       }
+      socket.setSoTimeout(listener == null ? 0 : HANDSHAKE_MILLIS);
       socket.setTcpNoDelay(true);
       SocketDevice.THREADS.execute(this::write);
       DataInputStream in = new DataInputStream(socket.getInputStream());
@@ -61,7 +63,8 @@ final class SocketConnection implements CmId, CmRequest {
         }
       }
     } catch (IOException e) {
-      boolean isRefused = e instanceof ConnectException;
+      isRefused = e instanceof ConnectException;
+    } finally { // also when memory runs out
       CmEventType failure = isRefused ? CmEventType.REJECTED : CmEventType.UNREACHABLE;
       int reason = isRefused ? NOBODY_LISTENS : ECONNRESET;
       synchronized (device) {
@@ -89,15 +92,20 @@ final class SocketConnection implements CmId, CmRequest {
   }
 
   // tag::events[]
-  private void arrived(Frame frame) {
+  private void arrived(Frame frame) throws IOException {
+    boolean isLong = frame.data().length > device.limits().connectPrivateData();
     if (over) {
       return;
+    }
+    if (!established && (isLong || data != null)) {
+      throw new IOException("too long, or out of turn");
     }
     if (established && frame.opcode() != null) {
       qp.serve(frame);
     } else if (established) {
       qp.answered(frame);
     } else if (listener != null) {
+      socket.setSoTimeout(0);
       data = frame.data();
       listener.arrived(this);
     } else {

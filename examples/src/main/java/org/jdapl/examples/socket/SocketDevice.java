@@ -38,9 +38,7 @@ final class SocketDevice extends AbstractDevice {
           .maxMessageBytes(1 << 30)
           .maxReadsIn(1)
           .maxReadsOut(1)
-          .connectPrivateData(256)
-          .acceptPrivateData(256)
-          .rejectPrivateData(256)
+          .privateData(256)
           .build();
 
   // end::declaration[]
@@ -88,16 +86,9 @@ final class SocketDevice extends AbstractDevice {
   // end::device[]
 
   // tag::create[]
-  private record Pd(SocketDevice device) implements ProtectionDomain {
-    @Override
-    public void close() {
-      device.objects.close(this, () -> {});
-    }
-  }
-
   @Override
   public ProtectionDomain allocPd() {
-    return objects.add(new Pd(this));
+    return objects.addPd();
   }
 
   @Override

@@ -27,11 +27,12 @@ record SocketListener(
   /** Delivers a request, or refuses it; called with the lock. */
   void arrived(SocketConnection request) {
     int waiting = Collections.frequency(device.requests.values(), this);
+    boolean isOpen = device.objects.isOpen(this);
     device.requests.put(request, this);
-    if (waiting >= backlog) {
-      request.reject(SocketConnection.NO_ROOM, null);
-    } else {
+    if (isOpen && waiting < backlog) {
       device.handlers.execute(() -> deliver(request));
+    } else {
+      request.reject(isOpen ? SocketConnection.NO_ROOM : SocketConnection.NOBODY_LISTENS, null);
     }
   }
 

@@ -1,5 +1,6 @@
 package org.jdapl.examples.socket;
 
+import java.io.IOException;
 import java.util.*;
 import org.jdapl.verbs.*;
 
@@ -90,20 +91,25 @@ final class SocketQp implements QueuePair {
   private void send(SendRequest next) {
     boolean isRead = next.opcode == WrOpcode.RDMA_READ;
     int value = isRead ? (int) next.length() : connection.rnrRetries;
-    byte[] data = new byte[isRead ? 0 : (int) next.length()];
-    if (!device.memory.setLocal(device.regions::get, attributes.pd(), next, data.length, null)) {
+    long length = isRead ? 0 : next.length();
+    if (!device.memory.setLocal(device.regions::get, attributes.pd(), next, length, null)) {
       sent(WcStatus.LOC_PROT_ERR);
       return;
     }
-    device.memory.get(data);
+    byte[] data = device.memory.get();
     asking = true;
     connection.send(new Frame(next.opcode, value, next.rkey, next.remoteAddress, data));
   }
 
   /** The peer did the first request; if that is a read, here are the data. */
-  void answered(Frame answer) {
+  void answered(Frame answer) throws IOException {
     if (failed) {
       return; // it is flushed
+    }
+    boolean isDone = answer.value() == WcStatus.SUCCESS.code();
+    boolean isRead = isDone && asking && sends.peek().opcode == WrOpcode.RDMA_READ;
+    if (!asking || answer.data().length != (isRead ? sends.peek().length() : 0)) {
+      throw new IOException("an answer to nothing that was asked");
     }
     asking = false;
     if (answer.value() != Frame.AGAIN) {
@@ -156,13 +162,7 @@ final class SocketQp implements QueuePair {
 
   // tag::scatter[]
   private boolean scatter(SgeList list, byte[] data) {
-    ProtectionDomain pd = attributes.pd();
-    Access right = Access.LOCAL_WRITE;
-    boolean may = device.memory.setLocal(device.regions::get, pd, list, data.length, right);
-    if (may) {
-      device.memory.put(data);
-    }
-    return may;
+    return device.memory.scatter(device.regions::get, attributes.pd(), list, data);
   }
 
   // end::scatter[]
@@ -171,12 +171,11 @@ final class SocketQp implements QueuePair {
   /** Does what the peer asks for, and answers; a message without a receive is sent again later. */
   void serve(Frame request) {
     boolean isRead = request.opcode() == WrOpcode.RDMA_READ;
-    byte[] read = new byte[isRead ? request.value() : 0];
     WcStatus status = WcStatus.RETRY_EXC_ERR; // a device would be silent, and the peer give up
     if (!failed) {
-      boolean isSend = request.opcode() == WrOpcode.SEND;
-      status = isSend ? receive(request) : access(request, isRead ? read : request.data(), isRead);
+      status = request.opcode() == WrOpcode.SEND ? receive(request) : access(request, isRead);
     }
+    byte[] read = isRead && status == WcStatus.SUCCESS ? device.memory.get() : new byte[0];
     if (status == null) {
       starving = true;
     } else {
@@ -196,18 +195,17 @@ final class SocketQp implements QueuePair {
     return isLegal ? WcStatus.SUCCESS : WcStatus.REM_OP_ERR;
   }
 
-  private WcStatus access(Frame request, byte[] bytes, boolean isRead) {
+  private WcStatus access(Frame request, boolean isRead) {
     Access right = isRead ? Access.REMOTE_READ : Access.REMOTE_WRITE;
+    int length = isRead ? request.value() : request.data().length; // of a read, not believed so far
     HostRegion region = device.regions.get(request.key());
-    if (!device.memory.setRemote(region, attributes.pd(), request.address(), bytes.length, right)) {
+    if (!device.memory.setRemote(region, attributes.pd(), request.address(), length, right)) {
       device.later(this, () -> device.asyncHandler().onAsync(AsyncType.QP_ACCESS_ERR, this));
       fail();
       return WcStatus.REM_ACCESS_ERR;
     }
-    if (isRead) {
-      device.memory.get(bytes);
-    } else {
-      device.memory.put(bytes);
+    if (!isRead) {
+      device.memory.put(request.data());
     }
     return WcStatus.SUCCESS;
   }

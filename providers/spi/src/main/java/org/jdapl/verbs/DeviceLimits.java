@@ -367,6 +367,17 @@ public record DeviceLimits(
     }
 
     /**
+     * Says {@link DeviceLimits#connectPrivateData}, {@link DeviceLimits#acceptPrivateData} and
+     * {@link DeviceLimits#rejectPrivateData}, if they are the same.
+     *
+     * @param value bytes of private data each of the three carries.
+     * @return this.
+     */
+    public Builder privateData(final int value) {
+      return connectPrivateData(value).acceptPrivateData(value).rejectPrivateData(value);
+    }
+
+    /**
      * The limits.
      *
      * @return what was said so far.

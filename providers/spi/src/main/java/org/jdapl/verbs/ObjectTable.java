@@ -126,6 +126,24 @@ public final class ObjectTable {
     }
   }
 
+  /** A domain of software: nothing but what regions and queue pairs are compared by. */
+  private final class Domain implements ProtectionDomain {
+    @Override
+    public void close() {
+      ObjectTable.this.close(this, () -> {});
+    }
+  }
+
+  /**
+   * Opens a protection domain that has no more to it than to be open.
+   *
+   * @return the domain, whose {@link ProtectionDomain#close} is {@link #close} of this table.
+   * @throws VerbsException as {@link #add}.
+   */
+  public ProtectionDomain addPd() {
+    return add(new Domain());
+  }
+
   /**
    * Checks an object that is given to a verb.
    *

@@ -5,8 +5,8 @@ import java.util.function.IntFunction;
 
 /**
  * Pieces of registered memory that were checked, in order: what a work request is gathered from or
- * scattered into, for a provider that is software. Reused: it allocates nothing. Confined to one
- * thread at a time.
+ * scattered into, for a provider that is software. Reused: it allocates nothing but what {@link
+ * #get} returns. Confined to one thread at a time.
  */
 public final class ScatterGather {
 
@@ -133,14 +133,20 @@ public final class ScatterGather {
   /**
    * Gathers all pieces.
    *
-   * @param into has the bytes from its first on; at least as long.
+   * @return their bytes, in an array of its own.
    */
-  public void get(final byte[] into) {
+  public byte[] get() {
+    int length = 0;
+    for (int i = 0; i < count; i++) {
+      length += lengths[i];
+    }
+    final byte[] all = new byte[length];
     int done = 0;
     for (int i = 0; i < count; i++) {
-      buffers[i].get(offsets[i], into, done, lengths[i]);
+      buffers[i].get(offsets[i], all, done, lengths[i]);
       done += lengths[i];
     }
+    return all;
   }
 
   /**
@@ -154,6 +160,27 @@ public final class ScatterGather {
       buffers[i].put(offsets[i], from, done, lengths[i]);
       done += lengths[i];
     }
+  }
+
+  /**
+   * Scatters bytes into the elements of a request: {@link #setLocal} for them, and {@link #put}.
+   *
+   * @param regions the open region of a local key, or null.
+   * @param pd the domain of the queue pair.
+   * @param list the elements, which have room for all.
+   * @param from the bytes.
+   * @return whether the queue pair may; if not, nothing is changed.
+   */
+  public boolean scatter(
+      final IntFunction<? extends HostRegion> regions,
+      final ProtectionDomain pd,
+      final SgeList list,
+      final byte[] from) {
+    final boolean may = setLocal(regions, pd, list, from.length, Access.LOCAL_WRITE);
+    if (may) {
+      put(from);
+    }
+    return may;
   }
 
   /**

@@ -39,16 +39,29 @@ class ScatterGatherTest {
     return pieces.setLocal(this::region, PD, list, length, right);
   }
 
-  private String gathered(final int length) {
-    final byte[] bytes = new byte[length];
-    pieces.get(bytes);
-    return new String(bytes, US_ASCII);
+  private String gathered() {
+    return new String(pieces.get(), US_ASCII);
   }
 
   @Test
   void shouldGatherTheFirstBytesOfTheElements() {
     assertThat(becomes(null, 5, 1008, 2, 7, 1000, 0, 99, 1001, 9, 7)).isTrue();
-    assertThat(gathered(5)).isEqualTo("89123");
+    assertThat(gathered()).isEqualTo("89123");
+  }
+
+  @Test
+  void shouldScatterOrChangeNothing() {
+    final RecvRequest list = new RecvRequest(2);
+    list.addSge(2003, 1, 8);
+    list.addSge(2000, 3, 8);
+    final byte[] bytes = "abcd".getBytes(US_ASCII);
+    assertThat(pieces.scatter(this::region, PD, list, bytes)).isTrue();
+    assertThat(new String(target.buffer().array(), 0, 4, US_ASCII)).isEqualTo("bcda");
+    list.clearSge();
+    list.addSge(2000, 1, 8);
+    list.addSge(1000, 3, 7); // not to be written
+    assertThat(pieces.scatter(this::region, PD, list, bytes)).isFalse();
+    assertThat(new String(target.buffer().array(), 0, 4, US_ASCII)).isEqualTo("bcda");
   }
 
   @Test
@@ -88,6 +101,6 @@ class ScatterGatherTest {
   @Test
   void shouldNotLookAtTheKeyWhereThereAreNoBytes() {
     assertThat(pieces.setRemote(null, PD, 1000, 0, Access.REMOTE_READ)).isTrue();
-    assertThat(gathered(0)).isEmpty();
+    assertThat(gathered()).isEmpty();
   }
 }
