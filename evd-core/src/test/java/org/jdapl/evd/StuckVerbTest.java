@@ -114,7 +114,7 @@ class StuckVerbTest {
       ia.closeAbruptly(LONG);
       jdapl.close();
       for (final Thread thread : threads) {
-        thread.join();
+        thread.join(1_000); // while a test fails they go on
       }
     } finally {
       System.setErr(standardError);

@@ -1558,21 +1558,6 @@ public final class ProviderMistakes {
                 Fault.ASYNC,
                 (broken, event) -> new Thread(event::deliver).start())
             .withThreads(),
-        mistake(
-                "who destroys a queue that is being destroyed does not wait",
-                "required_T07_eachOfTwoDestructionsOfAQueueWaitsForItsHandler",
-                behind ->
-                    new Broken(behind) {
-                      private final Set<Hooked> begun = ConcurrentHashMap.newKeySet();
-
-                      @Override
-                      Object onVerb(final Call call) {
-                        return call.verb != Verb.DESTROY_CQ || begun.add(call.self)
-                            ? call.proceed()
-                            : null;
-                      }
-                    })
-            .withThreads(),
         verb(
             "a watermark is reported one receive too early",
             "required_T13_theWatermarkIsReportedBelowItAndAgainWhenArmedAgain",

@@ -37,16 +37,6 @@ public abstract class TeardownTck extends VerbsTck {
 
   @Test
   void required_T07_theDestructionOfAQueueWaitsForItsHandler() {
-    destructionsWait(1, "a close that only forbids new calls: wait for those that run, too.");
-  }
-
-  @Test
-  void required_T07_eachOfTwoDestructionsOfAQueueWaitsForItsHandler() {
-    destructionsWait(
-        2, "a second close that returns at once: its caller frees what the first may.");
-  }
-
-  private void destructionsWait(final int closers, final String often) {
     final Side side = first();
     needsThreads();
     final Cq cq = side.cq();
