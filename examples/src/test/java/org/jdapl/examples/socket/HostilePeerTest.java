@@ -1,5 +1,6 @@
 package org.jdapl.examples.socket;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.DataOutputStream;
@@ -68,6 +69,7 @@ class HostilePeerTest {
   }
 
   /** Sends a frame whose length may be a lie; without an opcode an answer, or a request. */
+  @SuppressWarnings("EnumOrdinal") // as the frames have it
   private static void send(
       final Socket to, final WrOpcode opcode, final int length, final int value, final byte... data)
       throws IOException {
@@ -100,7 +102,7 @@ class HostilePeerTest {
       case "an error to nothing" -> send(to, null, 0, WcStatus.REM_OP_ERR.code());
       case "a read of less than nothing" -> send(to, WrOpcode.RDMA_READ, 0, -1);
       case "a read of too much" -> send(to, WrOpcode.RDMA_READ, 0, Integer.MAX_VALUE);
-      case "another protocol" -> to.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes());
+      case "another protocol" -> to.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
       case "half a frame" -> to.getOutputStream().write(MAGIC >>> 24);
       default -> throw new IllegalArgumentException(what);
     }
