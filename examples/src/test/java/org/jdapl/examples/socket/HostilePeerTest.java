@@ -102,7 +102,8 @@ class HostilePeerTest {
       case "an error to nothing" -> send(to, null, 0, WcStatus.REM_OP_ERR.code());
       case "a read of less than nothing" -> send(to, WrOpcode.RDMA_READ, 0, -1);
       case "a read of too much" -> send(to, WrOpcode.RDMA_READ, 0, Integer.MAX_VALUE);
-      case "another protocol" -> to.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
+      case "another protocol" ->
+          to.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(US_ASCII));
       case "half a frame" -> to.getOutputStream().write(MAGIC >>> 24);
       default -> throw new IllegalArgumentException(what);
     }
