@@ -557,9 +557,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return machine.state() == State.CLOSING || machine.state() == State.CLOSED;
   }
 
+  /** If not, nothing was begun when the bound was over. */
+  private synchronized boolean isReleasing() {
+    return releasing;
+  }
+
   private void close(final Duration bound) {
     reaper.schedule(bound, closed, this::endClose); // the shortest bound counts
-    if (!closed.isDone()) { // each call: what another one waits for may take longer than this one
+    if (!closed.isDone() || !isReleasing()) { // each call: another one's parts may be longer
       release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
     }
     await(closed, bound, this);

@@ -1178,7 +1178,7 @@ final class Mistakes {
                 "T10",
                 "only the first close of an adapter says how long its steps may take",
                 "IaImpl.java",
-                "    if (!closed.isDone()) { //",
+                "    if (!closed.isDone() || !isReleasing()) { //",
                 "    final boolean first = !released;\n    released = true;\n    if (first) { //")
             .with(
                 "IaImpl.java",
