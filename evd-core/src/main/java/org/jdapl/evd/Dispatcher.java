@@ -295,7 +295,7 @@ final class Dispatcher implements Runnable {
     Throwable refusal = null;
     try {
       start();
-    } catch (final Throwable e) {
+    } catch (final RuntimeException | VirtualMachineError e) {
       refusal = e;
     }
     try {

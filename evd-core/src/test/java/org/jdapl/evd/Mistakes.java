@@ -331,7 +331,7 @@ final class Mistakes {
                 "U10",
                 "a factory that makes no thread ends a dispatcher",
                 "Dispatcher.java",
-                "      start();\n    } catch (final Throwable e) {",
+                "      start();\n    } catch (final RuntimeException | VirtualMachineError e) {",
                 "      start();\n    } catch (final OutOfMemoryError e) {")
             .foundBy("itGoesOnThoughNoOtherThread"),
         Mistake.of(
