@@ -2,9 +2,7 @@ package org.jdapl.examples.cmrate;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.Dat;
 import org.jdapl.dat.DatObject;
@@ -17,6 +15,7 @@ import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.examples.Opened;
 
 /** One end of all connections. Its thread waits for each event. */
 abstract class Side implements EventHandler, AutoCloseable {
@@ -30,7 +29,7 @@ abstract class Side implements EventHandler, AutoCloseable {
   final InterfaceAdapter adapter;
   final Evd evd;
   final List<Endpoint> endpoints = new ArrayList<>();
-  private final Deque<DatObject> objects = new ConcurrentLinkedDeque<>();
+  private final Opened opened;
 
   /** How many connections were made, and how many of them ended. */
   int established;
@@ -46,6 +45,7 @@ abstract class Side implements EventHandler, AutoCloseable {
    */
   Side(final String ia, final int connections) {
     adapter = Dat.open(ia);
+    opened = new Opened(adapter, CLOSE_BOUND);
     try {
       evd =
           opened(
@@ -68,8 +68,7 @@ abstract class Side implements EventHandler, AutoCloseable {
 
   /** Has an object closed with this side, before those that were created earlier. */
   final <T extends DatObject> T opened(final T object) {
-    objects.add(object);
-    return object;
+    return opened.add(object);
   }
 
   /** Takes one event. */
@@ -114,10 +113,6 @@ abstract class Side implements EventHandler, AutoCloseable {
 
   @Override
   public final void close() {
-    try {
-      objects.descendingIterator().forEachRemaining(DatObject::close);
-    } finally {
-      adapter.closeAbruptly(CLOSE_BOUND); // cannot fail
-    }
+    opened.close();
   }
 }

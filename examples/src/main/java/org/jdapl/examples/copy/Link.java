@@ -28,6 +28,7 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.examples.Opened;
 
 /**
  * One end of the connection, with a ring of slots for the bytes of the file.
@@ -74,6 +75,7 @@ final class Link implements AutoCloseable {
 
   private final Duration patience;
   private final InterfaceAdapter adapter;
+  private final Opened opened;
   private final Evd evd;
   private final Endpoint endpoint;
   private final Lmr ring;
@@ -81,6 +83,7 @@ final class Link implements AutoCloseable {
   private final BlockingQueue<Integer> freeMessages = new ArrayBlockingQueue<>(MESSAGES);
   private final BlockingQueue<News> inbox = new LinkedBlockingQueue<>();
   private boolean isEnded; // who takes the news knows
+  private volatile String asked; // whom it connects to; null if none, or when it is connected
 
   /**
    * Opens an adapter.
@@ -91,25 +94,29 @@ final class Link implements AutoCloseable {
   Link(final String ia, final Duration patience, final Privilege... privileges) {
     this.patience = patience;
     adapter = Dat.open(ia);
+    opened = new Opened(adapter, CLOSE_BOUND);
     try {
       evd =
-          adapter.createEvd(
-              2 * MESSAGES + SLOTS,
-              EventStream.DTO,
-              EventStream.CONNECTION,
-              EventStream.CONNECTION_REQUEST,
-              EventStream.ASYNC);
+          opened.add(
+              adapter.createEvd(
+                  2 * MESSAGES + SLOTS,
+                  EventStream.DTO,
+                  EventStream.CONNECTION,
+                  EventStream.CONNECTION_REQUEST,
+                  EventStream.ASYNC));
       adapter.asyncEvd(evd);
-      final ProtectionZone pz = adapter.createPz();
-      ring = pz.createLmr(ByteBuffer.allocateDirect(SLOTS * SLOT_BYTES), privileges);
+      final ProtectionZone pz = opened.add(adapter.createPz());
+      ring = opened.add(pz.createLmr(ByteBuffer.allocateDirect(SLOTS * SLOT_BYTES), privileges));
       messages =
-          pz.createLmr(
-              ByteBuffer.allocateDirect(2 * MESSAGES * Message.MAX_BYTES),
-              Privilege.LOCAL_READ,
-              Privilege.LOCAL_WRITE);
+          opened.add(
+              pz.createLmr(
+                  ByteBuffer.allocateDirect(2 * MESSAGES * Message.MAX_BYTES),
+                  Privilege.LOCAL_READ,
+                  Privilege.LOCAL_WRITE));
       endpoint =
-          adapter.createEndpoint(
-              pz, evd, EndpointAttributes.defaults().withMaxDtos(MESSAGES, MESSAGES + SLOTS));
+          opened.add(
+              adapter.createEndpoint(
+                  pz, evd, EndpointAttributes.defaults().withMaxDtos(MESSAGES, MESSAGES + SLOTS)));
       for (int i = 0; i < MESSAGES; i++) {
         freeMessages.add(i);
         postReceive(MESSAGES + i);
@@ -127,10 +134,13 @@ final class Link implements AutoCloseable {
 
   /** Listens at a service, 0 for any; returns which. */
   long listen(final long service) {
-    return (service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd)).connQual();
+    return opened
+        .add(service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd))
+        .connQual();
   }
 
   void connect(final InetAddress peer, final long service) {
+    asked = peer.getHostAddress() + " port " + service;
     endpoint.connect(peer, service, CONNECT_TIMEOUT, UTF_8.encode(HELLO));
   }
 
@@ -237,7 +247,7 @@ final class Link implements AutoCloseable {
 
   @Override
   public void close() {
-    adapter.closeAbruptly(CLOSE_BOUND);
+    opened.close();
   }
 
   private final class Handler implements EventHandler {
@@ -258,9 +268,17 @@ final class Link implements AutoCloseable {
     @Override
     public void onConnection(final ConnectionEvent event) {
       if (event.kind() != ConnectionEvent.Kind.ESTABLISHED) {
-        end("the connection ended: " + event.kind());
+        end(
+            asked == null
+                ? "the connection ended: " + event.kind()
+                : "no connection to "
+                    + asked
+                    + ": "
+                    + event.kind()
+                    + "; start copy -s there first");
         return;
       }
+      asked = null;
       final ByteBuffer whereabouts = event.privateData();
       if (whereabouts.remaining() >= Integer.BYTES + Long.BYTES) {
         inbox.add(new Established(whereabouts.getInt(), whereabouts.getLong()));

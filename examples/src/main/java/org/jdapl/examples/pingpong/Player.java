@@ -24,6 +24,7 @@ import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.evd.WaitStrategy;
+import org.jdapl.examples.Opened;
 import org.jdapl.verbs.VerbsProvider;
 
 /**
@@ -39,10 +40,12 @@ abstract class Player implements EventHandler, AutoCloseable {
   private final int size;
   private final Jdapl runtime;
   private final InterfaceAdapter adapter;
+  private final Opened opened;
   private final Evd evd;
   private final Endpoint endpoint;
   private final Lmr memory; // what is sent, then what is received
   private final AtomicReference<String> failure = new AtomicReference<>();
+  private volatile String asked; // whom it connects to; null if none, or when it is connected
 
   Player(final VerbsProvider provider, final WaitStrategy strategy, final int size) {
     this.size = size;
@@ -53,20 +56,25 @@ abstract class Player implements EventHandler, AutoCloseable {
       runtime.close();
       throw e;
     }
+    opened = new Opened(adapter, CLOSE_BOUND);
     try {
       evd =
-          adapter.createEvd(
-              EVD_LENGTH,
-              EventStream.DTO,
-              EventStream.CONNECTION,
-              EventStream.CONNECTION_REQUEST,
-              EventStream.ASYNC);
+          opened.add(
+              adapter.createEvd(
+                  EVD_LENGTH,
+                  EventStream.DTO,
+                  EventStream.CONNECTION,
+                  EventStream.CONNECTION_REQUEST,
+                  EventStream.ASYNC));
       adapter.asyncEvd(evd);
-      final ProtectionZone pz = adapter.createPz();
+      final ProtectionZone pz = opened.add(adapter.createPz());
       memory =
-          pz.createLmr(
-              ByteBuffer.allocateDirect(2 * size + 1), Privilege.LOCAL_READ, Privilege.LOCAL_WRITE);
-      endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
+          opened.add(
+              pz.createLmr(
+                  ByteBuffer.allocateDirect(2 * size + 1),
+                  Privilege.LOCAL_READ,
+                  Privilege.LOCAL_WRITE));
+      endpoint = opened.add(adapter.createEndpoint(pz, evd, EndpointAttributes.defaults()));
       postReceive();
     } catch (final RuntimeException e) {
       close();
@@ -92,10 +100,13 @@ abstract class Player implements EventHandler, AutoCloseable {
 
   /** Listens at a service, 0 for any; returns which. */
   final long listen(final long service) {
-    return (service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd)).connQual();
+    return opened
+        .add(service == 0 ? adapter.createPsp(evd) : adapter.createPsp(service, evd))
+        .connQual();
   }
 
   final void connect(final InetAddress peer, final long service) {
+    asked = peer.getHostAddress() + " port " + service;
     endpoint.connect(peer, service, CONNECT_TIMEOUT, null);
   }
 
@@ -144,9 +155,12 @@ abstract class Player implements EventHandler, AutoCloseable {
   @Override
   public final void onConnection(final ConnectionEvent event) {
     if (event.kind() == ConnectionEvent.Kind.ESTABLISHED) {
+      asked = null;
       onEstablished();
-    } else {
+    } else if (asked == null) {
       fail("the connection ended: " + event.kind());
+    } else {
+      fail("no connection to " + asked + ": " + event.kind() + "; start pingpong -s there first");
     }
   }
 
@@ -185,7 +199,10 @@ abstract class Player implements EventHandler, AutoCloseable {
 
   @Override
   public final void close() {
-    adapter.closeAbruptly(CLOSE_BOUND);
-    runtime.close();
+    try {
+      opened.close();
+    } finally {
+      runtime.close();
+    }
   }
 }

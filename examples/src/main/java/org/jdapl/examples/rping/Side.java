@@ -3,8 +3,6 @@ package org.jdapl.examples.rping;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Deque;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Consumer;
 import org.jdapl.dat.AsyncEvent;
 import org.jdapl.dat.ConnectionEvent;
@@ -26,6 +24,7 @@ import org.jdapl.dat.Lmr;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.Privilege;
 import org.jdapl.dat.ProtectionZone;
+import org.jdapl.examples.Opened;
 
 /**
  * One end of the connection. Each step of rping waits for one event, so this is a consumer without
@@ -46,7 +45,7 @@ abstract class Side implements AutoCloseable {
   final Evd evd;
   final Lmr data;
   private final Endpoint endpoint;
-  private final Deque<DatObject> objects = new ConcurrentLinkedDeque<>();
+  private final Opened opened;
   private final Lmr messages;
   private final Handler handler = new Handler();
   private final Consumer<String> debug;
@@ -60,6 +59,7 @@ abstract class Side implements AutoCloseable {
   Side(final String ia, final int bytes, final Consumer<String> debug) {
     this.debug = debug;
     adapter = Dat.open(ia);
+    opened = new Opened(adapter, CLOSE_BOUND);
     try {
       evd =
           opened(
@@ -106,7 +106,8 @@ abstract class Side implements AutoCloseable {
   final void connect(final InetAddress server, final long port)
       throws RpingException, InterruptedException {
     endpoint.connect(server, port, CONNECT_TIMEOUT, null);
-    awaitEstablished("to " + server.getHostAddress() + " port " + port);
+    awaitEstablished(
+        "to " + server.getHostAddress() + " port " + port, "; start rping -s there first");
   }
 
   /** Waits for the first client, as long as it takes, and for its connection. */
@@ -115,15 +116,16 @@ abstract class Side implements AutoCloseable {
       await(FOR_EVER);
     }
     handler.request.accept(endpoint, null);
-    awaitEstablished("from " + handler.request.remoteAddress().getHostAddress());
+    awaitEstablished("from " + handler.request.remoteAddress().getHostAddress(), "");
   }
 
-  private void awaitEstablished(final String which) throws RpingException, InterruptedException {
+  private void awaitEstablished(final String which, final String hint)
+      throws RpingException, InterruptedException {
     while (handler.connection == null) {
       await(PATIENCE);
     }
     if (handler.connection != ConnectionEvent.Kind.ESTABLISHED) {
-      throw new RpingException("no connection " + which + ": " + handler.connection);
+      throw new RpingException("no connection " + which + ": " + handler.connection + hint);
     }
     debug("connected " + which);
   }
@@ -204,8 +206,7 @@ abstract class Side implements AutoCloseable {
 
   /** Has an object closed with this side, before those that were created earlier. */
   final <T extends DatObject> T opened(final T object) {
-    objects.add(object);
-    return object;
+    return opened.add(object);
   }
 
   /** Takes one event. */
@@ -231,11 +232,7 @@ abstract class Side implements AutoCloseable {
 
   @Override
   public final void close() {
-    try {
-      objects.descendingIterator().forEachRemaining(DatObject::close);
-    } finally {
-      adapter.closeAbruptly(CLOSE_BOUND); // cannot fail
-    }
+    opened.close();
   }
 
   /** Notes what came. */

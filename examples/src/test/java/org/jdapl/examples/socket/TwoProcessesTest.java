@@ -122,6 +122,7 @@ class TwoProcessesTest {
     assertThat(client.rest()).startsWith("500 round trips of 64 bytes");
     assertThat(server.end()).as(server::toString).isZero();
     assertThat(server.rest()).matches("answered \\d+ messages");
+    assertThat("" + client + server).doesNotContain("WARN");
   }
 
   @Test
@@ -139,6 +140,7 @@ class TwoProcessesTest {
     assertThat(server.end()).as(server::toString).isZero();
     assertThat(server.rest()).isEqualTo("received " + BYTES + " bytes");
     assertThat(target).hasSameBinaryContentAs(source);
+    assertThat("" + client + server).doesNotContain("WARN");
   }
 
   @ParameterizedTest
@@ -245,16 +247,27 @@ class TwoProcessesTest {
     }
   }
 
-  @Test
-  void clientShouldSayThatNobodyListens() throws Exception {
-    final Peer server = start("pingpong", "--ia", "socket", "-s", "-p", "0");
-    final String port = server.port();
-    server.process().destroyForcibly().waitFor();
-
-    final Peer client = start("pingpong", "--ia", "socket", "-c", "-p", port);
+  @ParameterizedTest
+  @ValueSource(strings = {"pingpong", "copy", "rping"})
+  void clientShouldSayThatNobodyListens(final String command) throws Exception {
+    final String port = abandonedPort();
+    final List<String> arguments = List.of(command, "--ia", "socket", "-c", "-p", port);
+    final Path source = Files.createFile(directory.resolve("source"));
+    final Peer client =
+        start(
+            Stream.concat(
+                    arguments.stream(),
+                    command.equals("copy") ? Stream.of(source.toString()) : Stream.empty())
+                .toArray(String[]::new));
 
     assertThat(client.end()).as(client::toString).isEqualTo(1);
-    assertThat(Files.readString(client.errors())).contains("REJECTED");
+    assertThat(Files.readString(client.errors()))
+        .contains(
+            "no connection to 127.0.0.1 port "
+                + port
+                + ": NON_PEER_REJECTED; start "
+                + command
+                + " -s there first");
   }
 
   private Path endless() throws IOException {
