@@ -187,8 +187,8 @@ public final class Jdapl implements AutoCloseable {
    *
    * @param provider the provider of all its adapters.
    * @return the description: one dispatcher on a daemon thread.
-   * @throws IllegalArgumentException if the system property {@code jdapl.leakDetection} has another
-   *     value than those that {@link org.jdapl.dat.Dat#openObjects} names.
+   * @throws DatException INTERNAL_ERROR if the system property {@code jdapl.leakDetection} has
+   *     another value than those that {@link org.jdapl.dat.Dat#openObjects} names.
    */
   public static Builder with(final VerbsProvider provider) {
     return new Builder(Objects.requireNonNull(provider, "provider"));

@@ -14,9 +14,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.jdapl.dat.Dat;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.OpenObject;
+import org.jdapl.dat.ReturnSubtype;
+import org.jdapl.dat.ReturnType;
 import org.slf4j.Logger;
 
 /**
@@ -47,7 +50,9 @@ final class LeakDetector {
           return level;
         }
       }
-      throw new IllegalArgumentException(
+      throw new DatException(
+          ReturnType.INTERNAL_ERROR,
+          ReturnSubtype.NO_SUBTYPE,
           "system property " + PROPERTY + " is '" + value + "'; it takes off, sampled or every");
     }
 

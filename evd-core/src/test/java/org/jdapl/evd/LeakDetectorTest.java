@@ -100,8 +100,8 @@ class LeakDetectorTest {
       assertThat(open.apply(ia)).isEqualTo(new ObjectCounts(1, 1, 1, 1, 1, 0, 1, 2, 1, 1));
       assertThat(ia.statistics().toString())
           .contains(
-              "open: 1 adapters, 1 EVDs, 1 CNOs, 1 protection zones, 1 memory regions,"
-                  + " 1 shared receive queues, 2 endpoints, 1 service points, 1 connection requests\n");
+              "open: 1 adapters, 1 EVDs, 1 CNOs, 1 protection zones, 1 memory regions, 1 shared"
+                  + " receive queues, 2 endpoints, 1 service points, 1 connection requests\n");
 
       evd.drain(InterceptedBed.on(event -> {}), 10); // handed out, and not answered
       assertThat(open.apply(ia).connectionRequests()).isOne();
@@ -203,7 +203,7 @@ class LeakDetectorTest {
             || (Level.configured() != Level.OFF && !isComplete(log.toString(UTF_8)))) {
           System.gc();
         }
-      } catch (final IllegalArgumentException e) {
+      } catch (final DatException e) {
         System.err.println(e.getMessage());
       }
       standardError.print(log.toString(UTF_8));
@@ -264,7 +264,8 @@ class LeakDetectorTest {
   void shouldRefuseALevelThatThereIsNot() throws Exception {
     assertThat(run("paranoid"))
         .startsWith(
-            "system property jdapl.leakDetection is 'paranoid'; it takes off, sampled or every\n");
+            "INTERNAL_ERROR: system property jdapl.leakDetection is 'paranoid';"
+                + " it takes off, sampled or every\n");
   }
 
   private static String run(final String level) throws IOException {
