@@ -37,7 +37,9 @@ import picocli.CommandLine.TypeConversionException;
     header = "Measures how long a message and its answer take.",
     description = {
       "A client sends a message, and the next one when a server answered. Each side",
-      "has a dispatcher of its own; with -s and -c each is a process of its own."
+      "has a dispatcher of its own; with -s and -c each is a process of its own.",
+      "--ia takes the name of a provider, with its default device, and none of",
+      "dat.conf."
     },
     sortOptions = false)
 public final class Pingpong implements Callable<Integer> {

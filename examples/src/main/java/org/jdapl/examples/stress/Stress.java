@@ -30,7 +30,9 @@ import picocli.CommandLine.Spec;
       "the threads make of it does not.",
       "With -s and -c each side is a process of its own, with an account of its own;",
       "both get the same --connections. A side ends when its time is over, which for a",
-      "server begins with its client, or when its peer said nothing for 30 s."
+      "server begins with its client, or when its peer said nothing for 30 s.",
+      "--ia takes the name of a provider, with its default device, and none of",
+      "dat.conf."
     },
     sortOptions = false)
 public final class Stress implements Callable<Integer> {
