@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jdapl.hooks.ProviderMistakes.Mistake;
+import org.jdapl.verbs.ArmedAfterHint;
+import org.jdapl.verbs.Declaration;
 import org.jdapl.verbs.DeviceLimits;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -103,6 +105,28 @@ final class LimitMistakes {
   /** A device with less room, without a mistake. */
   static VerbsProvider narrow(final VerbsProvider behind) {
     return new Narrow(behind);
+  }
+
+  /** A device that says of less what it does, without a mistake. */
+  static VerbsProvider reticent(final VerbsProvider behind) {
+    return new Broken(behind) {
+      @Override
+      Object onQuestion(final Call call) {
+        final Object told = call.proceed();
+        return told instanceof Declaration is
+            ? new Declaration(
+                is.armModel(),
+                is.hint(),
+                ArmedAfterHint.UNKNOWN,
+                is.secondArm(),
+                is.concurrency(),
+                is.notifiesInsideVerbs(),
+                is.solicited(),
+                is.lastWqe(),
+                is.privateData())
+            : told;
+      }
+    };
   }
 
   private static Mistake unlimited(final Verb which, final String finds) {

@@ -1592,6 +1592,11 @@ public final class ProviderMistakes {
     return LimitMistakes.narrow(behind);
   }
 
+  /** No mistake, and whether a hint armed is not told. */
+  public static VerbsProvider reticent(final VerbsProvider behind) {
+    return LimitMistakes.reticent(behind);
+  }
+
   /** All of them. */
   public static Stream<Mistake> all() {
     return Stream.of(

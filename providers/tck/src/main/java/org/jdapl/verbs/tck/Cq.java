@@ -16,6 +16,10 @@ final class Cq {
 
   final CompletionQueue queue;
   final AtomicInteger notifications = new AtomicInteger();
+
+  /** How often it was armed: where second arms count, each is good for a notification. */
+  int arms;
+
   final AtomicInteger insideVerbs = new AtomicInteger();
   final AtomicInteger deepest = new AtomicInteger();
   final AtomicInteger ofAnother = new AtomicInteger();
@@ -51,6 +55,7 @@ final class Cq {
   }
 
   int arm(final ArmKind kind) {
+    arms++;
     final int hint = tck.verb("arm " + kind, () -> queue.arm(kind));
     tck.did("hint " + hint);
     return hint;

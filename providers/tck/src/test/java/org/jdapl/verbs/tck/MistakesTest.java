@@ -143,8 +143,18 @@ class MistakesTest {
     shouldFindNothing(ProviderMistakes::narrow);
   }
 
+  @Test
+  void shouldCountTheArmsThatItTookToBeSure() {
+    final String model = "arm=unknown hint=maybe second-arm=counted";
+    shouldFindNothing(new Mistake(NO_MISTAKE, "", model, false, ProviderMistakes::reticent));
+  }
+
   private static void shouldFindNothing(final UnaryOperator<VerbsProvider> over) {
-    final Outcome outcome = run(new Mistake(NO_MISTAKE, "", "", false, over));
+    shouldFindNothing(new Mistake(NO_MISTAKE, "", "", false, over));
+  }
+
+  private static void shouldFindNothing(final Mistake none) {
+    final Outcome outcome = run(none);
     assertThat(outcome.failed).isEmpty();
     assertThat(outcome.run.get()).isGreaterThan(100);
   }
