@@ -127,6 +127,11 @@ abstract class RdmaObject implements AutoCloseable {
     return alive;
   }
 
+  /** The pointer as with {@link #pointer}, or 0: a post is refused by its result. */
+  final long pointerOrNull() {
+    return pointer;
+  }
+
   final boolean isClosed() {
     return pointer == 0;
   }

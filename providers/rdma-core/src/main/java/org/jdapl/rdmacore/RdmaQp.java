@@ -151,17 +151,17 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       return VerbsException.EOPNOTSUPP;
     }
     synchronized (sendLock) {
-      final long alive = pointer("post_send");
-      return put(0, request) ? (int) postSends(alive, 1) : VerbsException.EINVAL;
+      final long alive = pointerOrNull();
+      return alive != 0 && put(0, request) ? (int) postSends(alive, 1) : VerbsException.EINVAL;
     }
   }
 
   @Override
   public int postSends(final SendRequest[] requests, final int count) {
     synchronized (sendLock) {
-      final long alive = pointer("post_send");
+      final long alive = pointerOrNull();
       int posted = 0;
-      while (posted < count) {
+      while (alive != 0 && posted < count) {
         final int list = putList(requests, posted, count);
         if (list == 0) {
           return posted;
@@ -230,8 +230,8 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   @Override
   public int postRecv(final RecvRequest request) {
     synchronized (recvLock) {
-      final long alive = pointer("post_recv");
-      if (srq != null || !recvs.isValid(request)) {
+      final long alive = pointerOrNull();
+      if (alive == 0 || srq != null || !recvs.isValid(request)) {
         return VerbsException.EINVAL;
       }
       recvs.put(0, request);
@@ -255,9 +255,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   @Override
   public int postRecvs(final RecvRequest[] requests, final int count) {
     synchronized (recvLock) {
-      final long alive = pointer("post_recv");
+      final long alive = pointerOrNull();
       int posted = 0;
-      while (posted < count) {
+      while (alive != 0 && posted < count) {
         final int list = putList(requests, posted, count);
         if (list == 0) {
           return posted;
@@ -287,8 +287,9 @@ final class RdmaQp extends RdmaObject implements QueuePair {
   @Override
   public int postBind(final BindRequest request) {
     synchronized (sendLock) {
-      final long alive = pointer("bind_mw");
-      if (state == State.INIT
+      final long alive = pointerOrNull();
+      if (alive == 0
+          || state == State.INIT
           || !(request.window instanceof RdmaMw window)
           || window.device != device) {
         return VerbsException.EINVAL;
@@ -320,9 +321,12 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       final long address,
       final BindRequest request) {
     synchronized (region) {
-      final long mr = region.pointer("bind_mw");
+      final long mr = region.pointerOrNull();
       synchronized (window) {
-        final long mw = window.pointer("bind_mw");
+        final long mw = window.pointerOrNull();
+        if (mr == 0 || mw == 0) {
+          return VerbsException.EINVAL;
+        }
         final int access = RdmaMr.bits(request.access);
         final int flags =
             (request.signaled ? SendArea.SIGNALED : 0) | (request.fence ? SendArea.FENCE : 0);

@@ -26,8 +26,8 @@ final class RdmaSrq extends RdmaObject implements SharedReceiveQueue {
 
   @Override
   public synchronized int postRecv(final RecvRequest request) {
-    final long alive = pointer("post_srq_recv");
-    if (!area.isValid(request)) {
+    final long alive = pointerOrNull();
+    if (alive == 0 || !area.isValid(request)) {
       return VerbsException.EINVAL;
     }
     area.put(0, request);

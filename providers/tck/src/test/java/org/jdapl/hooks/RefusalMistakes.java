@@ -81,6 +81,17 @@ final class RefusalMistakes {
                 throw new VerbsException("listen", "id", VerbsException.EADDRINUSE, "taken");
               }
             }),
+        verb(
+            "a post to a closed queue pair throws",
+            "required_R02_aClosedObjectRefuses",
+            Verb.POST_RECV,
+            (broken, call) -> {
+              final Object result = call.proceed();
+              if (result.equals(VerbsException.EINVAL)) {
+                throw new VerbsException("post_recv", "qp", VerbsException.EINVAL, "it is closed");
+              }
+              return result;
+            }),
         taken(
             "a closed queue pair is moved to the error state",
             "required_R02_aClosedObjectRefuses",

@@ -309,20 +309,17 @@ public abstract class VerbsTck {
     return true;
   }
 
-  /** A post must be refused, by its result or by an exception. */
+  /** A post must be refused, by its result. */
   final void refusedPost(
       final String what, final Supplier<Integer> post, final String often, final int errno) {
     did(what);
-    final int seen = errno(post);
-    check(seen == errno, what + " to be refused with errno " + errno, "result " + seen, often);
-  }
-
-  /** The errno of a post, which may be its result or in an exception. */
-  static int errno(final Supplier<Integer> post) {
+    final String expected = what + " to be refused with errno " + errno + " as its result";
+    did(what);
     try {
-      return post.get();
+      final int seen = post.get();
+      check(seen == errno, expected, "result " + seen, often);
     } catch (final VerbsException e) {
-      return e.errno();
+      fail(expected, e, "a post that throws.");
     }
   }
 
