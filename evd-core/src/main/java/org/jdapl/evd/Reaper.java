@@ -58,13 +58,15 @@ final class Reaper implements Runnable {
     /** Its own: one that was replaced must not take back what its successor announced. */
     private final AtomicReference<Thread> waiting = new AtomicReference<>();
 
+    private volatile boolean runs;
     private volatile Thread busy;
     private volatile long begun; // calls so far; written before it is busy
     private long found; // the call of the last look, or 0; of the timers
 
     @Override
     public void run() {
-      while (caller == this && !stopped) {
+      runs = true;
+      while (!isReplaced() && !stopped) {
         final Runnable task = tasks.poll();
         if (task == null) {
           sleep();
@@ -72,9 +74,15 @@ final class Reaper implements Runnable {
           call(task);
         }
       }
-      if (caller != this) {
+      if (isReplaced()) {
         LOGGER.warn("{}: a call of the provider returned after all", name);
       }
+    }
+
+    /** Not before its successor runs: whose thread may not start, and then it stays. */
+    private boolean isReplaced() {
+      final Caller now = caller;
+      return now != this && now.runs;
     }
 
     private void call(final Runnable task) {
@@ -162,6 +170,7 @@ final class Reaper implements Runnable {
     } finally {
       if (!started) {
         caller = before;
+        wakeCaller(); // it may have slept when there was something for the one that is not
       }
     }
   }
@@ -270,7 +279,7 @@ final class Reaper implements Runnable {
     return worked;
   }
 
-  /** How many timers it keeps; of these, at most about half are cancelled. */
+  /** How many timers it keeps; at most twice as many as were not cancelled at a time before. */
   int timers() {
     return timers.size();
   }

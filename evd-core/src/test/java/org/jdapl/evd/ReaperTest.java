@@ -33,6 +33,9 @@ class ReaperTest {
   /** What happens while a thread is made. */
   private volatile Runnable whenMade = () -> {};
 
+  /** What happens while a thread is started. */
+  private volatile Runnable whenStarted = () -> {};
+
   private final Reaper reaper = new Reaper("reaper", System::nanoTime);
   private final CountDownLatch end = new CountDownLatch(1);
 
@@ -40,7 +43,14 @@ class ReaperTest {
     reaper.start(
         body -> {
           threads.incrementAndGet();
-          final Thread thread = new Thread(body, "reaper");
+          final Thread thread =
+              new Thread(body, "reaper") {
+                @Override
+                public synchronized void start() {
+                  whenStarted.run();
+                  super.start();
+                }
+              };
           thread.setDaemon(true);
           if (body.toString().equals(CALLER)) {
             callers.add(thread);
@@ -146,6 +156,28 @@ class ReaperTest {
     reaper.watch();
 
     awaitIn(other);
+  }
+
+  /** The call returns just then. */
+  @Test
+  void required_T10_aThreadThatCannotStartReplacesNoneThatGoesOn() {
+    final CountDownLatch mayReturn = new CountDownLatch(1);
+    call(mayReturn);
+    final CountDownLatch next = new CountDownLatch(1);
+    reaper.execute(next::countDown);
+    whenStarted =
+        () -> {
+          mayReturn.countDown();
+          awaitIn(next);
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    reaper.watch();
+    reaper.watch();
+
+    final CountDownLatch other = new CountDownLatch(1);
+    reaper.execute(other::countDown);
+    awaitIn(other);
+    assertThat(callers.get(0).isAlive()).isTrue();
   }
 
   @Test
