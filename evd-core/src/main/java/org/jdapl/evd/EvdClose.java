@@ -89,6 +89,11 @@ final class EvdClose {
     }
   }
 
+  /** Whether its report is written: what happens now is not in it. */
+  boolean isAccounted() {
+    return accounted;
+  }
+
   private void finish() {
     if (dropped.isEmpty()) {
       dropped = new ArrayList<>();

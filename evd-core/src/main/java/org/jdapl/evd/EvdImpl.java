@@ -439,9 +439,13 @@ final class EvdImpl extends ObjectBase implements Evd {
     if (ia.isLost()) {
       return; // what else, after its device was lost
     }
-    final String what = faults.onProviderFault(call, object, problem, cause);
-    ia.asyncErrors()
-        .report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, name + ": " + what);
+    final String what = name + ": " + faults.onProviderFault(call, object, problem, cause);
+    final AsyncErrors errors = ia.asyncErrors();
+    if (closing.isAccounted()) { // it has no events any more: its adapter tells
+      errors.report(AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, what);
+    } else {
+      errors.report(asyncSlot(), AsyncEvent.Kind.PROVIDER_INTERNAL_ERROR, what);
+    }
   }
 
   // Consumers that take events themselves.

@@ -2,17 +2,21 @@ package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DatObject;
+import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
@@ -36,6 +40,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @ExtendWith(HandBed.Closing.class)
 class ProviderFailureTest {
+
+  private static final Duration LONG = Duration.ofSeconds(60);
 
   @Test
   void required_R03_aProvidersFailureKeepsItsCause() {
@@ -76,6 +82,27 @@ class ProviderFailureTest {
 
     assertThat(refused).hasMessageContainingAll(bed.endpoint.name(), verb, "the test says no");
     assertThat(refused.getCause()).isInstanceOf(VerbsException.class);
+  }
+
+  /** Its EVD is closed: it is the adapter's event. */
+  @Test
+  void required_P04_aQueueThatCannotBeDestroyedIsToldOf() {
+    final InterceptedBed bed = new InterceptedBed();
+    bed.connected();
+    final var unused = bed.endpoint.closeAsync(LONG);
+    bed.settle();
+    final var calls = bed.provider.refuse("destroy_cq");
+    final CompletionStage<DrainReport> closed = bed.evd.closeAsync(LONG);
+    bed.settle();
+
+    bed.provider.hook = verb -> {};
+    assertThat(closed.toCompletableFuture()).isCompletedWithValueMatching(DrainReport::complete);
+    final List<String> told = new ArrayList<>();
+    bed.ia.asyncEvd().drain(InterceptedBed.on(event -> told.add(event.toString())), 10);
+    assertThat(told)
+        .singleElement(STRING)
+        .contains("PROVIDER_INTERNAL_ERROR", bed.evd.name(), "destroy_cq");
+    assertThat(calls).contains("destroy_cq");
   }
 
   /** A device that had no more room for queues crashed its consumers, each of which took some. */
