@@ -557,15 +557,14 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
     return machine.state() == State.CLOSING || machine.state() == State.CLOSED;
   }
 
-  /** If not, nothing was begun when the bound was over. */
-  private synchronized boolean isReleasing() {
-    return releasing;
-  }
-
+  /** First it lets go, however short the bound: once it is closed, nothing begins any more. */
   private void close(final Duration bound) {
-    reaper.schedule(bound, closed, this::endClose); // the shortest bound counts
-    if (!closed.isDone() || !isReleasing()) { // each call: another one's parts may be longer
-      release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
+    try {
+      if (!closed.isDone()) { // each call: another one's parts may be longer
+        release(bound, false, runtime.deadline(bound.dividedBy(DeviceRelease.PARTS)));
+      }
+    } finally {
+      reaper.schedule(bound, closed, this::endClose); // the shortest bound counts
     }
     await(closed, bound, this);
   }

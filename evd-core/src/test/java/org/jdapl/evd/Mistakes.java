@@ -1129,6 +1129,14 @@ final class Mistakes {
             .foundBy("aFactoryWithoutAThread"),
         Mistake.of(
                 "T10",
+                "a call that returns while its successor's thread is not there is the last one",
+                "Reaper.java",
+                "now != this && now.runs",
+                "now != this")
+            .foundBy("aThreadThatCannotStart")
+            .thatHangs(),
+        Mistake.of(
+                "T10",
                 "a call that one look finds counts as stuck",
                 "Reaper.java",
                 "      if (found == 0 || found != last) {",
@@ -1166,8 +1174,8 @@ final class Mistakes {
                 "T10",
                 "only the first close of an adapter sets its bound",
                 "IaImpl.java",
-                "    reaper.schedule(bound, closed, this::endClose);",
-                "    if (!bounded) {\n      reaper.schedule(bound, closed, this::endClose);\n    }\n"
+                "      reaper.schedule(bound, closed, this::endClose);",
+                "      if (!bounded) {\n      reaper.schedule(bound, closed, this::endClose);\n    }\n"
                     + "    bounded = true;\n")
             .with(
                 "IaImpl.java",
@@ -1178,7 +1186,7 @@ final class Mistakes {
                 "T10",
                 "only the first close of an adapter says how long its steps may take",
                 "IaImpl.java",
-                "    if (!closed.isDone() || !isReleasing()) { //",
+                "      if (!closed.isDone()) { //",
                 "    final boolean first = !released;\n    released = true;\n    if (first) { //")
             .with(
                 "IaImpl.java",
@@ -1192,6 +1200,13 @@ final class Mistakes {
             "EvdClose.java",
             "    ia.reaper().schedule(bound, closed, this::onBound);",
             "    if (first) {\n      ia.reaper().schedule(bound, closed, this::onBound);\n    }"),
+        Mistake.of(
+                "P04",
+                "what a closed EVD cannot destroy is told of to nobody",
+                "EvdImpl.java",
+                "    if (closing.isAccounted()) {",
+                "    if (what.isEmpty()) {")
+            .foundBy("aQueueThatCannotBeDestroyed"),
         Mistake.of(
                 "T10",
                 "a teardown waits for a stuck upcall whatever becomes of its EVD",

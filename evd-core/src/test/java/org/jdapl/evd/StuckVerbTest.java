@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -113,7 +114,7 @@ class StuckVerbTest {
       go.countDown();
       ia.closeAbruptly(LONG);
       jdapl.close();
-      for (final Thread thread : threads) {
+      for (final Thread thread : new ArrayList<>(threads)) {
         thread.join(1_000); // while a test fails they go on
       }
     } finally {
@@ -327,6 +328,44 @@ class StuckVerbTest {
     jdapl.close();
 
     assertEnded();
+  }
+
+  /** What a lost device has let go of already is still to be closed. */
+  @ParameterizedTest
+  @ValueSource(ints = 300)
+  void required_T10_allIsClosedThoughTheDeviceWasLostBefore(final int times) throws Exception {
+    for (int i = 0; i < times; i++) {
+      final InterceptedProvider lost = new InterceptedProvider();
+      final CountDownLatch deviceClosed = new CountDownLatch(1);
+      lost.hook =
+          verb -> {
+            if (verb.equals("close_device")) {
+              deviceClosed.countDown();
+            }
+          };
+      final Jdapl runtime = Jdapl.with(lost).start();
+      final InterfaceAdapter adapter = runtime.open();
+      final EvdImpl evd = (EvdImpl) adapter.createEvd(64, EventStream.SOFTWARE);
+      lost.lose();
+      deviceClosed.await();
+      final AtomicBoolean stop = new AtomicBoolean();
+      keepBusy(((IaImpl) adapter).reaper(), stop);
+      adapter.closeAbruptly(Duration.ZERO);
+      stop.set(true);
+      evd.closing().closed().get(LONG.toSeconds(), TimeUnit.SECONDS);
+      runtime.close();
+    }
+  }
+
+  /** So that its thread need not be woken. */
+  private static void keepBusy(final Reaper timers, final AtomicBoolean stop) {
+    timers.schedule(
+        0L,
+        () -> {
+          if (!stop.get()) {
+            keepBusy(timers, stop);
+          }
+        });
   }
 
   private void assertEnded() throws InterruptedException {
