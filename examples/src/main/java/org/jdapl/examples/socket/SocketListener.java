@@ -2,7 +2,7 @@ package org.jdapl.examples.socket;
 
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.util.Collections;
+import java.util.concurrent.locks.LockSupport;
 import org.jdapl.verbs.*;
 
 /** A listener: a thread that accepts sockets. */
@@ -17,7 +17,7 @@ record SocketListener(
           SocketConnection next = new SocketConnection(device, this, server.accept());
           SocketDevice.THREADS.execute(() -> next.run(null));
         } catch (IOException e) {
-          // it was closed
+          LockSupport.parkNanos(1_000_000); // it was closed, or no descriptor is left so far
         }
       }
     }
@@ -26,10 +26,9 @@ record SocketListener(
   // tag::request[]
   /** Delivers a request, or refuses it; called with the lock. */
   void arrived(SocketConnection request) {
-    int waiting = Collections.frequency(device.requests.values(), this);
     boolean isOpen = device.objects.isOpen(this);
     device.requests.put(request, this);
-    if (isOpen && waiting < backlog) {
+    if (isOpen && device.requests.values().stream().filter(this::equals).count() <= backlog) {
       device.handlers.execute(() -> deliver(request));
     } else {
       request.reject(isOpen ? SocketConnection.NO_ROOM : SocketConnection.NOBODY_LISTENS, null);

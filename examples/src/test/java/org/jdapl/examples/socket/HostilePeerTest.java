@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.concurrent.BlockingQueue;
@@ -209,6 +210,46 @@ class HostilePeerTest {
       peer.setSoTimeout(20_000);
       final InputStream in = peer.getInputStream();
       assertThat(in.readNBytes(12)).endsWith(0, 0, 0, SocketConnection.NOBODY_LISTENS);
+    }
+  }
+
+  /** Of a process that has no descriptor left for a while. */
+  private static final class Exhausted extends ServerSocket {
+
+    private static final int FAILURES = 50;
+
+    private int failures;
+    private long start;
+    private volatile long nanos;
+
+    Exhausted() throws IOException {
+      super(0, 1, InetAddress.getLoopbackAddress());
+    }
+
+    @Override
+    public Socket accept() throws IOException {
+      if (failures == 0) {
+        start = System.nanoTime();
+      }
+      if (failures++ < FAILURES) {
+        throw new SocketException("Too many open files");
+      }
+      nanos = System.nanoTime() - start;
+      return super.accept();
+    }
+  }
+
+  @Test
+  void shouldWaitForDescriptorsAndListenOn() throws Exception {
+    try (Exhausted server = new Exhausted();
+        Socket peer = new Socket(server.getInetAddress(), server.getLocalPort())) {
+      final SocketListener exhausted =
+          new SocketListener((SocketDevice) device, server, 1, 1, requests::add);
+      SocketDevice.THREADS.execute(exhausted::run);
+      send(peer, null, 0, 0);
+
+      assertEnds(peer); // refused, as the device does not know this listener
+      assertThat(server.nanos).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(Exhausted.FAILURES));
     }
   }
 
