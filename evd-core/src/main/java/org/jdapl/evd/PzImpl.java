@@ -163,7 +163,8 @@ final class PzImpl extends ObjectBase implements ProtectionZone {
     for (int i = 0; i < count; i++) {
       if (!(segments.lmr(i) instanceof LmrImpl region)) {
         throw Misuse.handle(
-            ReturnSubtype.INVALID_HANDLE_LMR, user + ": the region is " + segments.lmr(i));
+            ReturnSubtype.INVALID_HANDLE_LMR,
+            user + ": the region, or the list of segments, is " + segments.lmr(i));
       }
       final long offset = segments.offset(i);
       final long length = segments.length(i);

@@ -2,6 +2,7 @@ package org.jdapl.examples.guide;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.jdapl.dat.EventStream.CONNECTION;
 import static org.jdapl.dat.EventStream.CONNECTION_REQUEST;
 import static org.jdapl.dat.EventStream.DTO;
@@ -29,6 +30,7 @@ import org.jdapl.dat.Concurrency;
 import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.ConnectionRequestEvent;
 import org.jdapl.dat.Dat;
+import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
 import org.jdapl.dat.DtoCompletion;
 import org.jdapl.dat.DtoOperation;
@@ -44,6 +46,7 @@ import org.jdapl.dat.NotifyHandler;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ProtectionZone;
 import org.jdapl.dat.PublicServicePoint;
+import org.jdapl.dat.Segments;
 import org.jdapl.dat.SharedReceiveQueue;
 import org.jdapl.dat.SoftwareEvent;
 import org.jdapl.dat.UpcallPolicy;
@@ -227,6 +230,17 @@ class GuideTest {
 
     bed.until(() -> got.size() == 2);
     assertThat(got).containsExactly(0, "while it was disabled");
+  }
+
+  @Test
+  void shouldSayThatTheListOfSegmentsIsNull() {
+    final Evd evd = adapter.createEvd(64, DTO, CONNECTION);
+    final Endpoint endpoint = adapter.createEndpoint(pz, evd, EndpointAttributes.defaults());
+    final Segments none = null;
+
+    assertThatExceptionOfType(DatException.class)
+        .isThrownBy(() -> endpoint.postReceive(none, 0, null))
+        .withMessageContaining(endpoint.name() + ": the region, or the list of segments, is null");
   }
 
   @Test
