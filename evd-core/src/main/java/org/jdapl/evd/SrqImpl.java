@@ -557,9 +557,10 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       watermark.compareAndSet(receives, before); // the device still has that one
       checkOpen("lowWatermark"); // a close may have come between
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
-    }
-    if (openReceives.get() < receives) { // a device may look only when one is taken
-      onLowWatermark();
+    } finally { // refused or not: what completed meanwhile was compared with the new one
+      if (openReceives.get() < watermark.get()) { // a device may look only when one is taken
+        onLowWatermark();
+      }
     }
   }
 

@@ -1880,8 +1880,15 @@ final class Mistakes {
             "T13",
             "a watermark that is reached already is told of only when the device says so",
             "SrqImpl.java",
-            "    if (openReceives.get() < receives) {",
-            "    if (openReceives.get() < 0) {"),
+            "      if (openReceives.get() < watermark.get()) {",
+            "      if (openReceives.get() < 0) {"),
+        Mistake.of(
+                "T13",
+                "what completed while a watermark was refused is not compared with the one before",
+                "SrqImpl.java",
+                "      if (openReceives.get() < watermark.get()) {",
+                "      if (watermark.get() == receives && openReceives.get() < receives) {")
+            .foundBy("WhileAnotherIsRefused"),
         Mistake.of(
             "R02",
             "a closed shared receive queue takes posts",

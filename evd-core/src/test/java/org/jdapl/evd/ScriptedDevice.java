@@ -207,7 +207,7 @@ final class ScriptedDevice implements VerbsProvider, Device {
   private boolean flushes = true;
   private boolean lastWqeAtOnce;
   private boolean hasOptions = true;
-  private boolean refusesLimits;
+  private Runnable refusingLimits;
   private Runnable atDestruction = () -> {};
   private AsyncHandler async;
 
@@ -257,8 +257,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
   }
 
   /** It has nothing that the SPI leaves open: no shared receives, and no send with invalidate. */
-  void refuseLimits() {
-    refusesLimits = true;
+  void refuseLimits(final Runnable meanwhile) {
+    refusingLimits = meanwhile;
   }
 
   ScriptedDevice withoutOptions() {
@@ -487,7 +487,8 @@ final class ScriptedDevice implements VerbsProvider, Device {
 
     @Override
     public void armLimit(final int limit) {
-      if (device.refusesLimits) {
+      if (device.refusingLimits != null) {
+        device.refusingLimits.run();
         throw new VerbsException("modify_srq", "srq", VerbsException.EINVAL, "the test says no");
       }
     }

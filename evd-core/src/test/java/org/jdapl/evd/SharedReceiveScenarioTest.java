@@ -554,12 +554,28 @@ class SharedReceiveScenarioTest {
   void required_T13_aWatermarkThatIsRefusedLeavesTheOneBefore() {
     final Bed bed = bed(LastWqe.NEVER);
     bed.srq.lowWatermark(4);
-    bed.device.refuseLimits();
+    bed.device.refuseLimits(() -> {});
     assertThatThrownBy(() -> bed.srq.lowWatermark(2)).isInstanceOf(DatException.class);
 
     assertThat(bed.srq.lowWatermark()).isEqualTo(4);
     bed.device.async().onAsync(AsyncType.SRQ_LIMIT_REACHED, bed.qp().srq());
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+  }
+
+  /** What completed meanwhile was compared with the one that is refused. */
+  @Test
+  void required_T13_aWatermarkThatIsPassedWhileAnotherIsRefusedIsToldOf() {
+    final Bed bed = bed(LastWqe.NEVER).enabled();
+    bed.srq.lowWatermark(4);
+    bed.device.refuseLimits(
+        () -> {
+          bed.receive(bed.qp(), DEPTH - 3);
+          bed.settle();
+        });
+    assertThatThrownBy(() -> bed.srq.lowWatermark(2)).isInstanceOf(DatException.class);
+
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+    assertThat(bed.srq.lowWatermark()).isZero();
   }
 
   /** Some devices look at the limit only when a receive is taken. */
