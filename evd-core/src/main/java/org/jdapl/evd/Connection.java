@@ -400,11 +400,7 @@ final class Connection implements CmHandler {
                 passive
                     ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
                     : ConnectionEvent.Kind.UNREACHABLE);
-        case DISCONNECTED ->
-            end(
-                passive && machine.state() == EndpointState.COMPLETION_PENDING
-                    ? ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR
-                    : ConnectionEvent.Kind.DISCONNECTED);
+        case DISCONNECTED -> end(ConnectionEvent.Kind.DISCONNECTED);
         case DEVICE_REMOVAL -> {
           incarnation.ia().onDeviceLost(type);
           onDeviceLost();
@@ -461,9 +457,7 @@ final class Connection implements CmHandler {
       final EndpointState before = machine.move(trigger);
       if (before != null) {
         final ConnectionEvent.Kind known =
-            isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED
-                ? ConnectionEvent.Kind.BROKEN // it did come about
-                : kind;
+            isUp(before) == (kind == ConnectionEvent.Kind.DISCONNECTED) ? kind : failed(before);
         offerEnd(new ConnectionEventImpl(incarnation, known, privateData));
       }
     } finally {
@@ -492,18 +486,21 @@ final class Connection implements CmHandler {
     try {
       final EndpointState before = machine.move(Trigger.END);
       if (before != null) {
-        final ConnectionEvent.Kind kind =
-            switch (before) {
-              case ACTIVE_CONNECTION_PENDING -> ConnectionEvent.Kind.UNREACHABLE;
-              case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
-              default -> ConnectionEvent.Kind.BROKEN;
-            };
-        offerEnd(new ConnectionEventImpl(incarnation, kind, PrivateData.NONE));
+        offerEnd(new ConnectionEventImpl(incarnation, failed(before), PrivateData.NONE));
       }
     } finally {
       exit();
     }
     incarnation.onLastReceiveTaken(); // nobody will say so
+  }
+
+  /** How a connection fails in a state: only one that did come about breaks. */
+  private static ConnectionEvent.Kind failed(final EndpointState before) {
+    return switch (before) {
+      case ACTIVE_CONNECTION_PENDING -> ConnectionEvent.Kind.UNREACHABLE;
+      case COMPLETION_PENDING -> ConnectionEvent.Kind.ACCEPT_COMPLETION_ERROR;
+      default -> ConnectionEvent.Kind.BROKEN;
+    };
   }
 
   private void offerEnd(final ConnectionEventImpl event) {

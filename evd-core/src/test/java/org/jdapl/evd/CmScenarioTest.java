@@ -240,7 +240,7 @@ class CmScenarioTest {
         Arguments.of(CmEventType.CONNECT_ERROR, 0, Kind.UNREACHABLE),
         Arguments.of(CmEventType.ADDR_ERROR, 0, Kind.UNREACHABLE),
         Arguments.of(CmEventType.ROUTE_ERROR, 0, Kind.UNREACHABLE),
-        Arguments.of(CmEventType.DISCONNECTED, 0, Kind.DISCONNECTED));
+        Arguments.of(CmEventType.DISCONNECTED, 0, Kind.UNREACHABLE));
   }
 
   /** Events that say that a connection failed were not acknowledged: its close hung. */

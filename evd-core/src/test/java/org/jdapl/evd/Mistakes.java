@@ -1973,9 +1973,16 @@ final class Mistakes {
                 "C01",
                 "a connection that stood is rejected afterwards",
                 "Connection.java",
-                "          isUp(before) && kind != ConnectionEvent.Kind.DISCONNECTED\n",
-                "          kind == null\n")
+                "            isUp(before) == (kind == ConnectionEvent.Kind.DISCONNECTED) ?",
+                "            isUp(before) || kind != ConnectionEvent.Kind.DISCONNECTED ?")
             .with("Connection.java", "default -> gate.isEstablished();", "default -> false;"),
+        Mistake.of(
+                "C02",
+                "a connect whose first event is DISCONNECTED ends as if it had stood",
+                "Connection.java",
+                "            isUp(before) == (kind == ConnectionEvent.Kind.DISCONNECTED) ?",
+                "            !isUp(before) || kind == ConnectionEvent.Kind.DISCONNECTED ?")
+            .foundBy("eachFailureOfAConnect"),
         Mistake.of(
             "T01",
             "the close of a reserved endpoint leaves its service point",
