@@ -44,10 +44,13 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
     request.isFor(endpoint);
     if (offer(request)) {
       ia().reaper().execute(this::withdraw);
-    } else {
-      waitForAnother();
-      overflow(request); // the endpoint waits for another one before this one is refused
     }
+  }
+
+  @Override
+  void lose(final CrImpl request) {
+    waitForAnother();
+    super.lose(request); // the endpoint waits for another one before this one is refused
   }
 
   /** Its request found the EVD full. */

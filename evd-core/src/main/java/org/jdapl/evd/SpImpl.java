@@ -110,24 +110,38 @@ abstract class SpImpl extends ObjectBase implements ServicePoint, CmListenHandle
   void take(final CrImpl request) {
     if (state() == State.CLOSED) { // it was under way
       ia.reaper().execute(() -> refuse(request));
-    } else if (!offer(request)) {
-      overflow(request);
+    } else {
+      offer(request);
     }
   }
 
-  /** Puts a request into the EVD; false if that has no room. */
+  /**
+   * Puts a request into the EVD. One that finds it full is refused, and reported.
+   *
+   * @return whether it is there.
+   */
   final boolean offer(final CrImpl request) {
-    return evd.offerRequest(new ConnectionRequestEventImpl(this, request));
+    boolean offered = false;
+    try {
+      offered = evd.offerRequest(new ConnectionRequestEventImpl(this, request));
+    } finally {
+      if (!offered) { // nor is there one without memory for it
+        lose(request);
+      }
+    }
+    if (!offered) {
+      ia.asyncErrors()
+          .report(
+              evd.asyncSlot(),
+              AsyncEvent.Kind.EVD_OVERFLOW,
+              evd.name() + ": a connection request found it full and was refused");
+    }
+    return offered;
   }
 
-  /** Refuses a request that found the EVD full, and reports it. */
-  final void overflow(final CrImpl request) {
+  /** A request could not be put into the EVD, so nobody else answers it. */
+  void lose(final CrImpl request) {
     ia.reaper().execute(() -> refuse(request));
-    ia.asyncErrors()
-        .report(
-            evd.asyncSlot(),
-            AsyncEvent.Kind.EVD_OVERFLOW,
-            evd.name() + ": a connection request found it full and was refused");
   }
 
   /** By the reaper: it calls the provider. */

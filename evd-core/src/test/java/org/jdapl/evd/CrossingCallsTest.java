@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,6 +106,33 @@ class CrossingCallsTest {
 
     assertThat(servicePoint.state()).isEqualTo(SpImpl.State.CLOSED);
     assertThat(bed.ia.statistics().open().servicePoints()).as("open service points").isOne();
+  }
+
+  /** The provider gets the error; its request, which nobody saw, is answered all the same. */
+  @Test
+  void required_C02_aRequestWithoutMemoryIsRefusedAndItsServicePointWaitsForAnother()
+      throws ReflectiveOperationException {
+    final EvdImpl evd = createEvdOfRequests();
+    final Field lane = EvdImpl.class.getDeclaredField("lane");
+    final Field queue = Lane.class.getDeclaredField("queue");
+    lane.setAccessible(true);
+    queue.setAccessible(true);
+    final Object before = queue.get(lane.get(evd));
+    bed.ia.createPsp(1, evd);
+    final RspImpl reserved = (RspImpl) bed.ia.createRsp(2, bed.endpoint, evd);
+
+    queue.set(lane.get(evd), null);
+    for (int service = 1; service <= 2; service++) {
+      final int asked = service;
+      assertThatThrownBy(() -> bed.provider.ask(asked)).isInstanceOf(NullPointerException.class);
+    }
+    queue.set(lane.get(evd), before);
+    bed.settle();
+
+    assertThat(bed.provider.rejections).as("statuses of rejections").hasSize(2);
+    assertThat(bed.ia.statistics().open().connectionRequests()).isZero();
+    assertThat(reserved.state()).isEqualTo(SpImpl.State.LISTENING);
+    assertThat(bed.endpoint.state()).isEqualTo(EndpointState.RESERVED);
   }
 
   @Test

@@ -169,8 +169,8 @@ final class Mistakes {
             "E06",
             "a request that found its EVD full is not reported",
             "SpImpl.java",
-            "    ia.asyncErrors()\n        .report(\n            evd.asyncSlot(),\n",
-            "    java.util.Objects.hash(\n            evd.asyncSlot(),\n"),
+            "      ia.asyncErrors()\n          .report(\n              evd.asyncSlot(),\n",
+            "      java.util.Objects.hash(\n              evd.asyncSlot(),\n"),
         Mistake.of(
             "E06",
             "a request that was refused stays in its adapter",
@@ -1984,6 +1984,13 @@ final class Mistakes {
                 "            !isUp(before) || kind == ConnectionEvent.Kind.DISCONNECTED ?")
             .foundBy("eachFailureOfAConnect"),
         Mistake.of(
+                "C02",
+                "a request for which there is no memory is left to nobody",
+                "SpImpl.java",
+                "    boolean offered = false;\n    try {",
+                "    boolean offered = true;\n    try {")
+            .foundBy("aRequestWithoutMemory"),
+        Mistake.of(
             "T01",
             "the close of a reserved endpoint leaves its service point",
             "Connection.java",
@@ -2048,8 +2055,8 @@ final class Mistakes {
             "C01",
             "a request is refused before its endpoint waits for another one",
             "RspImpl.java",
-            "      waitForAnother();",
-            "      overflow(request);\n      waitForAnother();"),
+            "    waitForAnother();\n    super.lose(request);",
+            "    super.lose(request);\n    waitForAnother();"),
         Mistake.of(
             "C01",
             "a service point listens on for an endpoint that was closed while its request was lost",
