@@ -167,7 +167,15 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private EvdImpl newEvd(final int length, final int flags) {
     runtime.reserveEvd(name);
-    return new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
+    EvdImpl evd = null;
+    try {
+      evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
+      return evd;
+    } finally {
+      if (evd == null) {
+        runtime.releaseEvd();
+      }
+    }
   }
 
   @Override

@@ -2092,6 +2092,13 @@ final class Mistakes {
   private static Stream<Mistake> errors() {
     return Stream.of(
         Mistake.of(
+                "R01",
+                "an EVD that cannot be made keeps its room",
+                "IaImpl.java",
+                "      if (evd == null) {\n        runtime.releaseEvd();",
+                "      if (length < 0) {\n        runtime.releaseEvd();")
+            .foundBy("anEvdThatCannotBeMade"),
+        Mistake.of(
             "P04",
             "a channel that fails to wake its reader fails the poster",
             "IdleWait.java",

@@ -1,9 +1,11 @@
 package org.jdapl.evd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -202,6 +204,25 @@ class ProviderFailureTest {
       provider.hook = called -> {};
       assertThat(jdapl.adapters()).isZero();
       jdapl.open().close();
+    }
+  }
+
+  /** A memory error would be one; here its name cannot be made. */
+  @Test
+  void required_R01_anEvdThatCannotBeMadeLeavesItsRoom() throws ReflectiveOperationException {
+    final Field numbers = IaImpl.class.getDeclaredField("numbers");
+    numbers.setAccessible(true);
+    try (Jdapl jdapl =
+        Jdapl.with(new InterceptedProvider()).clock(new HandClock()).byHand().capacity(2).start()) {
+      final InterfaceAdapter ia = jdapl.open();
+      final Object before = numbers.get(ia);
+      numbers.set(ia, null);
+      assertThatThrownBy(() -> ia.createEvd(1, EventStream.SOFTWARE))
+          .isInstanceOf(NullPointerException.class);
+      numbers.set(ia, before);
+
+      ia.createEvd(1, EventStream.SOFTWARE).close();
+      ia.close();
     }
   }
 
