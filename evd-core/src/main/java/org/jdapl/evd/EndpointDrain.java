@@ -33,7 +33,10 @@ final class EndpointDrain {
   private final AtomicInteger partsOpen = new AtomicInteger();
   private final CompletableFuture<DrainReport> closed = new CompletableFuture<>();
   private final CompletableFuture<DrainReport> whole = new CompletableFuture<>();
-  private final List<Event> droppedEvents = new ArrayList<>(0);
+
+  /** Of the connect EVD's turn, then of the reaper: replaced, since the bound may find it. */
+  private volatile List<Event> droppedEvents = List.of();
+
   private volatile boolean endExpected;
 
   /** Nothing more is heard of its requests: what can be polled is, and the rest is UNKNOWN. */
@@ -138,7 +141,7 @@ final class EndpointDrain {
   private void giveUp() {
     if (accounted) { // meanwhile
       report();
-    } else if (closed.complete(DrainReport.INCOMPLETE)) {
+    } else if (closed.complete(new DrainReport(List.of(), 0, droppedEvents, false))) {
       LOGGER.error(
           "{}: its close is over its bound: a handler of one of {} is stuck, or a call of the provider",
           incarnation,
@@ -171,9 +174,11 @@ final class EndpointDrain {
         gate.open(); // its upcall gets the end of the connection, also if no marker came
         return false;
       }
-      if (!gate.dropEvents(droppedEvents, late)) {
+      final List<Event> dropped = new ArrayList<>(2);
+      if (!gate.dropEvents(dropped, late)) {
         return false;
       }
+      droppedEvents = dropped;
     }
     if (partsOpen.decrementAndGet() == 0) {
       reaper.execute(this::account);
@@ -229,7 +234,9 @@ final class EndpointDrain {
 
   /** All parts are done. By the reaper. */
   private void account() {
-    incarnation.asyncSlot().withdraw(droppedEvents);
+    final List<Event> dropped = new ArrayList<>(droppedEvents);
+    incarnation.asyncSlot().withdraw(dropped);
+    droppedEvents = dropped;
     accounted = incarnation.srq() == null; // else see forgetNumber
     destroy();
   }

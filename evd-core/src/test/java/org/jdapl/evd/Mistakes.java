@@ -1229,6 +1229,13 @@ final class Mistakes {
                 "    if (ia != null) {")
             .foundBy("HoweverShortItsBound"),
         Mistake.of(
+                "E01",
+                "a close that is over its bound does not tell what it dropped",
+                "EndpointDrain.java",
+                "new DrainReport(List.of(), 0, droppedEvents, false)",
+                "DrainReport.INCOMPLETE")
+            .foundBy("whatWasDroppedIsInTheReport"),
+        Mistake.of(
                 "T10",
                 "the end of an adapter leaves the close of an EVD to a timer that does not come",
                 "IaImpl.java",

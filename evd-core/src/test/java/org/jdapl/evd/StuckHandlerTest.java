@@ -10,9 +10,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jdapl.dat.ConnectionEvent;
 import org.jdapl.dat.DatException;
 import org.jdapl.dat.DrainReport;
+import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.Endpoint.Disconnect;
+import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.Event;
@@ -21,6 +24,7 @@ import org.jdapl.dat.EventStream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnType;
+import org.jdapl.verbs.CmEventType;
 import org.jdapl.verbs.VerbsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -106,6 +110,31 @@ class StuckHandlerTest {
 
     assertThat(closes).hasSize(1);
     assertThat(destroyed).as("when it returned").containsExactly("destroy_qp", "destroy_id");
+  }
+
+  /** What its connect EVD dropped nobody gets any more, though another one of its EVDs is stuck. */
+  @Test
+  void required_E01_whatWasDroppedIsInTheReportOfACloseThatAHandlerKeepsFromItsEnd() {
+    final EvdImpl ofConnections = bed.createEvd();
+    final Endpoint endpoint =
+        bed.ia.createEndpoint(
+            bed.pz, bed.evd, bed.evd, ofConnections, EndpointAttributes.defaults());
+    bed.connect(endpoint);
+    bed.provider.tell(CmEventType.ESTABLISHED, 0);
+    bed.settle();
+    assertThat(bed.evd.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    ofConnections.control(() -> {}); // its turn comes first
+    final CompletableFuture<DrainReport> closed = endpoint.closeAsync(BOUND).toCompletableFuture();
+    reaper.round();
+    bed.evd.upcall(
+        stuck(
+            () -> {}, BOUND.plusMillis(600), () -> assertThat(closed).as("at its bound").isDone()));
+    bed.settle();
+
+    assertThat(closed.join().complete()).isFalse();
+    assertThat(closed.join().events())
+        .extracting(event -> ((ConnectionEvent) event).kind())
+        .containsExactly(ConnectionEvent.Kind.ESTABLISHED, ConnectionEvent.Kind.DISCONNECTED);
   }
 
   @Test
