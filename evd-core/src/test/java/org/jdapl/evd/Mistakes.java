@@ -2106,6 +2106,13 @@ final class Mistakes {
                 "      if (length < 0) {\n        runtime.releaseEvd();")
             .foundBy("anEvdThatCannotBeMade"),
         Mistake.of(
+                "R02",
+                "an upcall that closed its EVD goes on dequeuing",
+                "ConsumerTurn.java",
+                "    if (isInside) {\n      evd.checkOpen(call);\n",
+                "    if (isInside) {\n")
+            .foundBy("anUpcallThatClosedItsEvd"),
+        Mistake.of(
             "P04",
             "a channel that fails to wake its reader fails the poster",
             "IdleWait.java",

@@ -2,6 +2,7 @@ package org.jdapl.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -528,6 +529,28 @@ public abstract class ErrorContract extends Contract {
     }
     assertThat(evd.name()).as(why("its name stays")).isEqualTo(name);
     assertThat(evd.statistics().events()).as(why("statistics are legal")).isZero();
+  }
+
+  @Test
+  void required_R02_anUpcallThatClosedItsEvdDequeuesNothing() {
+    final Evd evd = softwareEvd(4);
+    final Recorder seen = recorder(evd);
+    final AtomicReference<Throwable> refusal = new AtomicReference<>();
+    seen.at(
+        1,
+        () -> {
+          evd.close();
+          refusal.set(catchThrowable(() -> evd.dequeue(NOBODY)));
+        });
+    post(evd, 1, 2);
+
+    evd.upcall(seen);
+    await(() -> refusal.get() != null, "the dequeue inside the upcall");
+
+    assertThat(refusal.get())
+        .as(why("it is closed, though its upcall runs"))
+        .isInstanceOfSatisfying(
+            DatException.class, e -> assertThat(e.type()).isEqualTo(ReturnType.INVALID_HANDLE));
   }
 
   @Test
