@@ -223,7 +223,8 @@ public abstract class SharedReceiveContract extends Contract {
       for (int left = to - 6 - 16; left > 0; left -= 16) {
         send(pair, pair.active.endpoint, 0, Math.min(16, left));
       }
-      await(() -> pair.passive.srq.openReceives() <= 6, "all but six, taken");
+      final int left = Math.min(6, to - 1);
+      await(() -> pair.passive.srq.openReceives() == left, "all but " + left + ", taken");
     }
   }
 
@@ -320,12 +321,13 @@ public abstract class SharedReceiveContract extends Contract {
     for (int round = 0; round < 20; round++) {
       send(pair, pair.active.endpoint, 8 * round, 8);
     }
+    await(() -> pair.passive.successes(Queue.RECEIVE) == 160, "ten times through the queue");
+    await(() -> pair.passive.srq.openReceives() == DEPTH, "refilled");
 
     assertThat(pair.passive.seen.cookies(pair.passive.endpoint, Queue.RECEIVE))
-        .as(why("ten times through the queue"))
+        .as(why("each receive once"))
         .hasSize(160)
         .doesNotHaveDuplicates();
-    isOpen(pair.passive, DEPTH, "refilled");
   }
 
   @Test
@@ -369,7 +371,7 @@ public abstract class SharedReceiveContract extends Contract {
     recorders.forEach(r -> r.completions().forEach(c -> cookies.add(c.cookie())));
     assertThat(seen.completions()).as(why("those of the second")).hasSize(rounds * half);
     assertThat(cookies).as(why("each receive once")).doesNotHaveDuplicates();
-    isOpen(pair.passive, DEPTH, "refilled");
+    await(() -> pair.passive.srq.openReceives() == DEPTH, "refilled"); // after it was recorded
   }
 
   private static Endpoint atReceiveEvd(final Side side, final Evd receiveEvd) {
@@ -536,6 +538,7 @@ public abstract class SharedReceiveContract extends Contract {
     final DrainReport report = await(first.closeAsync(BOUND), "the close");
     connectAnother(pair);
     send(pair, pair.active.endpoint, 3, DEPTH - 3);
+    await(() -> pair.passive.successes(Queue.RECEIVE) == DEPTH - 3, "all that it had left");
 
     assertThat(report.requests()).as(why("its receives were delivered")).isEmpty();
     assertThat(pair.passive.seen.cookies(first, Queue.RECEIVE))
