@@ -153,7 +153,12 @@ public abstract class WaitContract extends Contract {
     side.receives(0, 1);
     pair.passive.sends(0, 1);
     await(() -> pair.passive.successes(Queue.REQUEST) == 1, "a message");
-    succeeds(side.send(6, CompletionFlags.SUPPRESS), "a send behind it");
+    await(
+        () -> {
+          timesOut(side.seen, 2, Duration.ZERO);
+          return side.send(6, CompletionFlags.SUPPRESS) == Outcome.SUCCESS;
+        },
+        "room for a send behind it");
     await(() -> pair.passive.successes(Queue.RECEIVE) == 7, "the last message");
     timesOut(side.seen, 2, SHORT);
     assertThat(side.evd.remaining()).as(why("the receive only")).isEqualTo(1);
