@@ -29,6 +29,10 @@ final class SimBench implements Bench {
   private static final long REAL_BOUND = TimeUnit.SECONDS.toNanos(Long.getLong("jdapl.bound", 60));
 
   private static final long SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
+
+  /** The most that a look adds: while this thread does not run, those that were woken may not. */
+  private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(1);
+
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(50);
 
   private final SimCase origin;
@@ -142,13 +146,12 @@ final class SimBench implements Bench {
       runUntil(() -> false);
     } else {
       final long start = System.nanoTime();
-      long noise = start;
-      for (long now = start; now - noise < SILENCE && now - start < REAL_BOUND; ) {
+      long silent = 0;
+      for (long now = start; silent < SILENCE && now - start < REAL_BOUND; ) {
+        final long before = now;
         LockSupport.parkNanos(NAP);
         now = System.nanoTime();
-        if (isAwake()) {
-          noise = now;
-        }
+        silent = isAwake() ? 0 : silent + Math.min(now - before, LOOK);
       }
     }
   }
