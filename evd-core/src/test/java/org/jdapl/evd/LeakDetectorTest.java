@@ -187,8 +187,6 @@ class LeakDetectorTest {
   /** Closes an adapter abruptly, and forgets another one and its runtime. */
   static final class Forgetful {
 
-    private static final String THE_LAST = "nothing refers to it any more; open on it";
-
     private Forgetful() {}
 
     /** Ends when that was told, or cannot be told any more. */
@@ -210,10 +208,15 @@ class LeakDetectorTest {
       Thread.getAllStackTraces().keySet().forEach(standardError::println);
     }
 
-    /** The stack is written line by line, and this class is at its end. */
+    /**
+     * The adapter and its runtime, in any order. A stack is written line by line, and this class is
+     * at its end.
+     */
     private static boolean isComplete(final String log) {
-      final int last = log.indexOf(THE_LAST);
-      return last >= 0 && log.indexOf("Forgetful.main(", last) >= 0;
+      final String[] told = log.split("was not closed", -1);
+      return told.length == 3
+          && told[1].contains("Forgetful.main(")
+          && told[2].contains("Forgetful.main(");
     }
 
     private static Jdapl start() {

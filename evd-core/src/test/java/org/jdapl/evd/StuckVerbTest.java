@@ -17,9 +17,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -74,7 +72,7 @@ class StuckVerbTest {
   private static final Duration SLACK = Duration.ofSeconds(10);
 
   private final InterceptedProvider provider = new InterceptedProvider();
-  private final Set<Thread> threads = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final List<Thread> threads = new CopyOnWriteArrayList<>();
   private final ThreadFactory factory =
       loop -> {
         final Thread thread = new Thread(loop, loop.toString());
@@ -369,9 +367,9 @@ class StuckVerbTest {
   }
 
   private void assertEnded() throws InterruptedException {
-    for (final Thread thread : new ArrayList<>(threads)) {
-      thread.join(LONG.toMillis());
-      assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
+    for (int i = 0; i < threads.size(); i++) { // who ends may have started another one
+      threads.get(i).join(LONG.toMillis());
+      assertThat(threads.get(i).isAlive()).as("%s is alive", threads.get(i)).isFalse();
     }
     assertThat(provider.isClosed()).as("the device is closed").isTrue();
     assertThatThrownBy(jdapl::open).hasMessageContaining("closed");

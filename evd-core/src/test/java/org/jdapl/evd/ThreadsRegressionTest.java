@@ -137,7 +137,8 @@ class ThreadsRegressionTest {
     assertThat(connecting.await(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
     final CompletableFuture<Outcome> waited =
         CompletableFuture.supplyAsync(
-            () -> evd.await(InterceptedBed.on(event -> {}), 64, BOUND.multipliedBy(2)));
+            () -> evd.await(InterceptedBed.on(event -> {}), 64, BOUND.multipliedBy(2)),
+            task -> new Thread(task, "waits").start()); // the common pool may have no thread left
     while (!((EvdImpl) evd).hasWaiter()) {
       Thread.onSpinWait();
     }
