@@ -452,12 +452,14 @@ class DatScenarioTest {
   /** A connected consumer that leaves it to shutdown hooks to close, each of them twice. */
   static final class Leaving {
 
+    /** Of a close behind an upcall that never returns; any other needs no bound. */
     private static final Duration BOUND = Duration.ofSeconds(2);
 
     private Leaving() {}
 
     /** Ends in an upcall or in the main thread. */
     public static void main(final String[] where) throws InterruptedException {
+      final boolean inAnUpcall = where[0].equals("in an upcall");
       final InterfaceAdapter ia = Dat.open("sim");
       final Evd evd =
           ia.createEvd(64, EventStream.CONNECTION, EventStream.CONNECTION_REQUEST, EventStream.DTO);
@@ -467,7 +469,8 @@ class DatScenarioTest {
       final PublicServicePoint psp = ia.createPsp(1, evd);
       final CountDownLatch connected = new CountDownLatch(1);
       for (final String name : List.of("one", "two")) {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> close(ia, name)));
+        Runtime.getRuntime()
+            .addShutdownHook(new Thread(() -> close(ia, inAnUpcall ? BOUND : LONG, name)));
       }
       evd.upcall(
           new EventHandler() {
@@ -478,7 +481,7 @@ class DatScenarioTest {
 
             @Override
             public void onConnection(final ConnectionEvent event) {
-              if (where[0].equals("in an upcall")) {
+              if (inAnUpcall) {
                 System.exit(0);
               }
               connected.countDown();
@@ -489,9 +492,9 @@ class DatScenarioTest {
       System.exit(0);
     }
 
-    private static void close(final InterfaceAdapter ia, final String name) {
-      ia.closeAbruptly(BOUND);
-      ia.closeAbruptly(BOUND);
+    private static void close(final InterfaceAdapter ia, final Duration bound, final String name) {
+      ia.closeAbruptly(bound);
+      ia.closeAbruptly(bound);
       ia.close();
       System.out.println(name + " closed, " + ia.statistics().open());
     }

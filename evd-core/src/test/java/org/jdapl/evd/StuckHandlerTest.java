@@ -35,6 +35,9 @@ class StuckHandlerTest {
 
   private static final Duration BOUND = Duration.ofSeconds(1);
 
+  /** {@link MistakesTest} has it shorter: there, it is waited for. */
+  private static final long LONG_SECONDS = Long.getLong("jdapl.bound", 60);
+
   private final InterceptedBed bed = new InterceptedBed();
   private final Reaper reaper = ((IaImpl) bed.ia).reaper();
   private final Dispatcher dispatcher = bed.jdapl.nextDispatcher();
@@ -276,7 +279,7 @@ class StuckHandlerTest {
     }
 
     ia.closeAbruptly(BOUND);
-    final Throwable told = end.completeOnTimeout(null, 5, TimeUnit.SECONDS).join();
+    final Throwable told = end.completeOnTimeout(null, LONG_SECONDS, TimeUnit.SECONDS).join();
     letGo.countDown();
     jdapl.close();
 

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class WaitStrategyTest {
 
-  private static final Duration BOUND = Duration.ofSeconds(20);
+  private static final Duration BOUND = Duration.ofSeconds(Long.getLong("jdapl.bound", 20));
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
