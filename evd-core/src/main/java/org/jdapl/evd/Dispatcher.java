@@ -295,7 +295,7 @@ final class Dispatcher implements Runnable {
     Throwable refusal = null;
     try {
       start();
-    } catch (final RuntimeException | VirtualMachineError e) {
+    } catch (final Exception | VirtualMachineError | LinkageError e) {
       refusal = e;
     }
     try {

@@ -624,20 +624,13 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
   /** When all is closed, or the bound is over. */
   private void endClose() {
     if (machine.move(Trigger.END) != null) {
-      final List<DatObject> stuck;
-      synchronized (this) {
-        stuck = List.copyOf(objects);
-      }
+      final List<DatObject> stuck = stillOpen();
       if (!stuck.isEmpty()) {
         LOGGER.error("{}: closed abruptly, and these are stuck: {}", name, stuck);
       } else if (!deviceClose.isDone()) {
         LOGGER.error("{}: closed, and its device is not yet", name);
       }
-      for (final DatObject object : stuck) {
-        if (object instanceof EvdImpl evd && evd.isClosed()) {
-          evd.closing().giveUp(); // its timer may not come any more
-        }
-      }
+      giveUp(stuck);
       runtime.releaseEvd();
       afterClose.run();
       closed.complete(null);
@@ -647,7 +640,21 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private void countEnd() {
     if (endsToCome.decrementAndGet() == 0) {
+      giveUp(stillOpen()); // a bound may have been over before these were closed
       afterDevice.run();
+    }
+  }
+
+  private synchronized List<DatObject> stillOpen() {
+    return List.copyOf(objects);
+  }
+
+  /** Ends the closes of EVDs: their timers may not come any more. */
+  private static void giveUp(final List<DatObject> stuck) {
+    for (final DatObject object : stuck) {
+      if (object instanceof EvdImpl evd && evd.isClosed()) {
+        evd.closing().giveUp();
+      }
     }
   }
 

@@ -458,7 +458,10 @@ public final class Jdapl implements AutoCloseable {
                 releaseDevice();
               });
       ia.open();
-      adapters.add(opened);
+      synchronized (this) { // a close may have come between
+        checkOpen();
+        adapters.add(opened);
+      }
       done = true;
       return ia;
     } finally {
@@ -544,11 +547,16 @@ public final class Jdapl implements AutoCloseable {
 
   /** A device is to be opened, and an async EVD for it. */
   private synchronized void reserveDevice() {
+    checkOpen();
+    reserveEvd("the adapter");
+    devices++;
+  }
+
+  /** Under the monitor. */
+  private void checkOpen() {
     if (closed) {
       throw new IllegalStateException("this runtime is closed; start another one");
     }
-    reserveEvd("the adapter");
-    devices++;
   }
 
   /** A device is closed. */
@@ -740,11 +748,11 @@ public final class Jdapl implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (!adapters.isEmpty()) {
-      throw new IllegalStateException(
-          "adapters of this runtime are open, and are to be closed first: " + adapters);
-    }
     synchronized (this) {
+      if (!adapters.isEmpty()) {
+        throw new IllegalStateException(
+            "adapters of this runtime are open, and are to be closed first: " + adapters);
+      }
       if (closed) {
         return;
       }

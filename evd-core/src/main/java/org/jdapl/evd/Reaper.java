@@ -279,7 +279,7 @@ final class Reaper implements Runnable {
     return worked;
   }
 
-  /** How many timers it keeps; at most twice as many as were not cancelled at a time before. */
+  /** How many timers it keeps: at most a few, or twice as many as waited at once. */
   int timers() {
     return timers.size();
   }

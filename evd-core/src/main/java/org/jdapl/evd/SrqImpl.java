@@ -91,6 +91,9 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
   /** The low watermark that is still to be told of; 0 for none. */
   private final AtomicInteger watermark = new AtomicInteger();
 
+  /** How often it was told of before the device said so, whose word is still to come. */
+  private final AtomicInteger told = new AtomicInteger();
+
   // Under the monitor of this object.
   private final Set<EndpointImpl> users = new LinkedHashSet<>();
   private final Map<EvdImpl, Room> rooms = new HashMap<>();
@@ -296,7 +299,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       done.next = first;
     } while (!returned.compareAndSet(first, done));
     if (openReceives.decrementAndGet() < watermark.get()) { // taken before that was set
-      onLowWatermark();
+      tellFirst();
     }
   }
 
@@ -559,7 +562,7 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
       throw Misuse.failed(name + ".lowWatermark of " + receives, e);
     } finally { // refused or not: what completed meanwhile was compared with the new one
       if (openReceives.get() < watermark.get()) { // a device may look only when one is taken
-        onLowWatermark();
+        tellFirst();
       }
     }
   }
@@ -569,15 +572,34 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
     return watermark.get();
   }
 
-  /** Fewer receives are left than asked for. From any thread; told once for each time asked. */
+  /** The device says that fewer receives are left than asked for. From any thread. */
   void onLowWatermark() {
-    if (watermark.getAndSet(0) > 0) {
+    if (told.getAndUpdate(before -> Math.max(0, before - 1)) == 0) {
+      tell();
+    }
+  }
+
+  /**
+   * Tells before the device does. Its word comes later or never, and must not count for the next
+   * watermark; if another one is dropped for it, {@link #complete} tells.
+   */
+  private void tellFirst() {
+    if (tell()) {
+      told.incrementAndGet();
+    }
+  }
+
+  /** Tells once for each time asked. */
+  private boolean tell() {
+    final boolean isAsked = watermark.getAndSet(0) > 0;
+    if (isAsked) {
       ia.asyncErrors()
           .report(
               asyncSlot,
               AsyncEvent.Kind.SRQ_LOW_WATERMARK,
               name + ": few receives are left, post more and set the watermark again");
     }
+    return isAsked;
   }
 
   // Closing.

@@ -217,6 +217,12 @@ class DispatcherTest {
       Thread thread() {
         throw new IllegalStateException("all threads are in use");
       }
+    },
+    CLASS_THAT_IS_NOT_THERE {
+      @Override
+      Thread thread() {
+        throw new NoClassDefFoundError("of the factory's");
+      }
     };
 
     abstract Thread thread();

@@ -331,9 +331,39 @@ final class Mistakes {
                 "U10",
                 "a factory that makes no thread ends a dispatcher",
                 "Dispatcher.java",
-                "      start();\n    } catch (final RuntimeException | VirtualMachineError e) {",
+                "      start();\n    } catch (final Exception | VirtualMachineError | LinkageError e) {",
                 "      start();\n    } catch (final OutOfMemoryError e) {")
             .foundBy("itGoesOnThoughNoOtherThread"),
+        Mistake.of(
+                "U10",
+                "a factory that lacks a class ends a dispatcher",
+                "Dispatcher.java",
+                "VirtualMachineError | LinkageError e",
+                "VirtualMachineError e")
+            .foundBy("itGoesOnThoughNoOtherThread")
+            .thatHangs(),
+        Mistake.of(
+                "T13",
+                "the device's own word of a watermark counts for the next one",
+                "SrqImpl.java",
+                "    if (tell()) {\n      told.incrementAndGet();\n    }",
+                "    tell();")
+            .foundBy("theDevicesOwnWord"),
+        Mistake.of(
+                "T13",
+                "the device's word of a watermark that was told of is waited for once only",
+                "SrqImpl.java",
+                "Math.max(0, before - 1)",
+                "0")
+            .foundBy("theDevicesOwnWord"),
+        Mistake.of(
+                "T10",
+                "an EVD that is closed after the bound of its adapter is left to its timer",
+                "IaImpl.java",
+                "      giveUp(stillOpen()); //",
+                "      //")
+            .foundBy("aCloseBehindAStuckHandler")
+            .thatHangs(),
         Mistake.of(
             "U11",
             "completions that are left out cost nothing",
@@ -1172,18 +1202,6 @@ final class Mistakes {
             .foundBy("aCloseIsReportedAtItsBound"),
         Mistake.of(
                 "T10",
-                "only the first close of an adapter sets its bound",
-                "IaImpl.java",
-                "      reaper.schedule(bound, closed, this::endClose);",
-                "      if (!bounded) {\n      reaper.schedule(bound, closed, this::endClose);\n    }\n"
-                    + "    bounded = true;\n")
-            .with(
-                "IaImpl.java",
-                "  private void close(final Duration bound) {\n",
-                "  private boolean bounded;\n\n  private void close(final Duration bound) {\n")
-            .withThreads(),
-        Mistake.of(
-                "T10",
                 "only the first close of an adapter says how long its steps may take",
                 "IaImpl.java",
                 "      if (!closed.isDone()) { //",
@@ -1239,8 +1257,8 @@ final class Mistakes {
                 "T10",
                 "the end of an adapter leaves the close of an EVD to a timer that does not come",
                 "IaImpl.java",
-                "          evd.closing().giveUp(); // its timer may not come any more\n",
-                "          java.util.Objects.hash(evd);\n")
+                "      giveUp(stuck);\n",
+                "")
             .foundBy("EndsWithItsAdapter"),
         Mistake.of(
             "T10",
@@ -1875,8 +1893,8 @@ final class Mistakes {
             "T13",
             "the low watermark is told of twice",
             "SrqImpl.java",
-            "    if (watermark.getAndSet(0) > 0) {",
-            "    if (watermark.get() > 0) {"),
+            "isAsked = watermark.getAndSet(0) > 0;",
+            "isAsked = watermark.get() > 0;"),
         Mistake.of(
             "T13",
             "a watermark that was passed before it was set is not told of",

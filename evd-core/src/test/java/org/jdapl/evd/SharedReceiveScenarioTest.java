@@ -562,6 +562,27 @@ class SharedReceiveScenarioTest {
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
   }
 
+  /** It comes after the completions were handed out, and so after the event. */
+  @Test
+  void required_T13_theDevicesOwnWordDoesNotCountForTheNextWatermark() {
+    final Bed bed = bed(LastWqe.NEVER).enabled();
+    for (int i = 0; i < 2; i++) {
+      bed.srq.lowWatermark(4);
+      bed.receive(bed.qp(), DEPTH - 3);
+      bed.settle();
+      assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+      bed.post(DEPTH - 3);
+    }
+    bed.srq.lowWatermark(4);
+
+    for (int i = 0; i < 2; i++) {
+      bed.device.async().onAsync(AsyncType.SRQ_LIMIT_REACHED, bed.qp().srq());
+    }
+    assertThat(bed.asyncs()).as("all are open").isEmpty();
+    bed.device.async().onAsync(AsyncType.SRQ_LIMIT_REACHED, bed.qp().srq());
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+  }
+
   /** What completed meanwhile was compared with the one that is refused. */
   @Test
   void required_T13_aWatermarkThatIsPassedWhileAnotherIsRefusedIsToldOf() {

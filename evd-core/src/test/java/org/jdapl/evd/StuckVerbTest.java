@@ -24,7 +24,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -350,7 +349,7 @@ class StuckVerbTest {
       keepBusy(((IaImpl) adapter).reaper(), stop);
       adapter.closeAbruptly(Duration.ZERO);
       stop.set(true);
-      evd.closing().closed().get(LONG.toSeconds(), TimeUnit.SECONDS);
+      evd.closing().closed().get(LONG.toSeconds(), SECONDS);
       runtime.close();
     }
   }
@@ -364,6 +363,61 @@ class StuckVerbTest {
             keepBusy(timers, stop);
           }
         });
+  }
+
+  /** Its timers ended with it. */
+  @Test
+  void required_T10_aCloseBehindAStuckHandlerEndsThoughTheRuntimeStopped() throws Exception {
+    final CountDownLatch closed = new CountDownLatch(1);
+    final InterceptedProvider slow = new InterceptedProvider();
+    slow.hook =
+        verb -> {
+          if (verb.equals("close_listener")) { // the EVDs are closed behind that
+            await(closed);
+          }
+        };
+    final Jdapl runtime = Jdapl.with(slow).threads(factory).start();
+    final InterfaceAdapter adapter = runtime.open();
+    adapter.createPsp(1, adapter.createEvd(8, EventStream.CONNECTION_REQUEST));
+    final Evd held = adapter.createEvd(64, EventStream.SOFTWARE);
+    final Evd behind = adapter.createEvd(64, EventStream.SOFTWARE);
+    held.upcall(
+        InterceptedBed.on(
+            event -> {
+              stuck.countDown();
+              await(go);
+            }));
+    assertThat(held.postSoftwareEvent(1)).isEqualTo(Outcome.SUCCESS);
+    await(stuck);
+    adapter.closeAbruptly(Duration.ZERO);
+    runtime.close();
+    closed.countDown();
+
+    final DrainReport report =
+        behind.closeAsync(SHORT).toCompletableFuture().get(LONG.toSeconds(), SECONDS);
+    assertThat(report.complete()).isFalse();
+  }
+
+  @Test
+  void shouldOpenNothingInARuntimeThatIsClosedMeanwhile() {
+    final InterceptedProvider slow = new InterceptedProvider();
+    slow.hook =
+        verb -> {
+          if (verb.equals("open_device")) {
+            stuck.countDown();
+            await(go);
+          }
+        };
+    final Jdapl runtime = Jdapl.with(slow).threads(factory).start();
+    final CompletableFuture<InterfaceAdapter> opens =
+        CompletableFuture.supplyAsync(runtime::open, StuckVerbTest::start);
+    await(stuck);
+    runtime.close();
+    go.countDown();
+
+    assertThatThrownBy(() -> opens.get(LONG.toSeconds(), SECONDS))
+        .hasMessageContaining("this runtime is closed");
+    assertThat(slow.isClosed()).isTrue();
   }
 
   private void assertEnded() throws InterruptedException {
