@@ -2,6 +2,7 @@ package org.jdapl.rdmacore;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -71,8 +72,10 @@ final class Child {
     builder.environment().putAll(environment);
     final Process process = builder.start();
     process.getOutputStream().close();
-    final String output =
-        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    final String output;
+    try (InputStream said = process.getInputStream()) { // else a thread of Java's closes it, later
+      output = new String(said.readAllBytes(), StandardCharsets.UTF_8);
+    }
     if (!process.waitFor(1, TimeUnit.MINUTES)) {
       process.destroyForcibly();
       throw new AssertionError("did not end: " + command + "\n" + output);
