@@ -1,11 +1,17 @@
 package org.jdapl.rdmacore;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jdapl.dat.InterfaceAdapter;
 import org.jdapl.evd.Jdapl;
 import org.jdapl.tck.Bench;
@@ -15,8 +21,11 @@ import org.jdapl.verbs.VerbsProvider;
 final class RdmaBench implements Bench {
 
   private static final long BOUND = TimeUnit.MINUTES.toNanos(1);
-  private static final long SILENCE = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long NAP = TimeUnit.MICROSECONDS.toNanos(50);
+  private static final long LONG_NAP = TimeUnit.MILLISECONDS.toNanos(4);
+  private static final int SILENT_LOOKS = 5;
+  private static final Path TASKS = Path.of("/proc/self/task");
+  private static final Pattern AWAKE = Pattern.compile("^\\d+ \\(jdapl-.*\\) R ");
 
   private final List<Jdapl> runtimes = new ArrayList<>();
   private final List<InterfaceAdapter> adapters = new ArrayList<>();
@@ -53,11 +62,34 @@ final class RdmaBench implements Bench {
     return true;
   }
 
+  /**
+   * Until no thread of a runtime runs, or would if the machine let it, at so many looks. The kernel
+   * says so: for Java, a thread that sleeps in a channel runs.
+   */
   @Override
   public void settle() {
-    final long deadline = System.nanoTime() + SILENCE;
-    while (System.nanoTime() - deadline < 0) {
-      LockSupport.parkNanos(NAP);
+    final long deadline = System.nanoTime() + BOUND;
+    for (int silent = 0; silent < SILENT_LOOKS && System.nanoTime() - deadline < 0; silent++) {
+      LockSupport.parkNanos(LONG_NAP);
+      if (isAnyAwake()) {
+        silent = -1;
+      }
+    }
+  }
+
+  private static boolean isAnyAwake() {
+    try (Stream<Path> tasks = Files.list(TASKS)) {
+      return tasks.anyMatch(RdmaBench::isAwake);
+    } catch (final IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isAwake(final Path task) {
+    try {
+      return AWAKE.matcher(Files.readString(task.resolve("stat"))).find();
+    } catch (final IOException e) {
+      return false; // it ended
     }
   }
 
