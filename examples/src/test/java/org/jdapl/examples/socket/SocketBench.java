@@ -15,7 +15,7 @@ import org.jdapl.tck.Bench;
 final class SocketBench implements Bench {
 
   private static final long BOUND_NANOS = TimeUnit.SECONDS.toNanos(60);
-  private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final int SILENT_LOOKS = 400;
   private static final long NAP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
   private static final Duration CLOSE_BOUND = Duration.ofSeconds(6);
 
@@ -50,16 +50,19 @@ final class SocketBench implements Bench {
     return holds;
   }
 
-  /** Until no thread of a runtime ran for a while; what is in a socket takes less than that. */
+  /**
+   * Until no thread of a runtime ran for a while; what is in a socket takes less than that. The
+   * while is a number of looks, not a time: a process that was stopped meanwhile goes on.
+   */
   @Override
   public void settle() {
     final long start = System.nanoTime();
-    long noise = start;
-    for (long now = start; now - noise < SILENCE_NANOS && now - start < BOUND_NANOS; ) {
+    for (int silent = 0;
+        silent < SILENT_LOOKS && System.nanoTime() - start < BOUND_NANOS;
+        silent++) {
       LockSupport.parkNanos(NAP_NANOS);
-      now = System.nanoTime();
       if (threads.stream().map(Thread::getState).anyMatch(SocketBench::isAwake)) {
-        noise = now;
+        silent = -1;
       }
     }
   }
