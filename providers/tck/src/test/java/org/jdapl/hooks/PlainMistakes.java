@@ -120,7 +120,7 @@ final class PlainMistakes {
                     new Channel(right) {
                       @Override
                       public int await(final long timeoutNanos) {
-                        return right.await(50 * timeoutNanos);
+                        return right.await(15 * timeoutNanos);
                       }
                     })
             .withThreads(),
