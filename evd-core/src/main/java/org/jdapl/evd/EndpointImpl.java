@@ -4,7 +4,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
@@ -22,7 +21,6 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
-import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.RecvRequest;
 import org.jdapl.verbs.SendRequest;
 import org.jdapl.verbs.VerbsException;
@@ -30,8 +28,6 @@ import org.jdapl.verbs.WrOpcode;
 
 /** An endpoint, which posts to its {@link Incarnation} of now. */
 final class EndpointImpl extends ObjectBase implements Endpoint {
-
-  private static final Privilege[] PRIVILEGES = Privilege.values();
 
   private final IaImpl ia;
 
@@ -446,10 +442,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
     final Privilege need = isFetching(operation) ? Privilege.LOCAL_WRITE : Privilege.LOCAL_READ;
-    checkMayPost(incarnation, operation);
+    incarnation.checkMayPost(operation);
     requests.lock();
     try {
-      checkTakesPosts(incarnation, operation);
+      incarnation.checkTakesPosts(operation);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -488,7 +484,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     if (unsignalled) {
       incarnation.requestEvd().expectUnsignalled();
     }
-    return outcome(
+    return incarnation.outcome(
         requests.postSend(
             incarnation.qp(), operation, total, cookie, context, suppress, unsignalled),
         operation);
@@ -512,10 +508,10 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
     final Incarnation incarnation = now();
     final WorkQueue requests = incarnation.requests();
-    checkMayPost(incarnation, DtoOperation.RDMA_READ);
+    incarnation.checkMayPost(DtoOperation.RDMA_READ);
     requests.lock();
     try {
-      checkTakesPosts(incarnation, DtoOperation.RDMA_READ);
+      incarnation.checkTakesPosts(DtoOperation.RDMA_READ);
       if (requests.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;
       }
@@ -531,104 +527,6 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     } finally {
       requests.unlock();
     }
-  }
-
-  /** Posts a bind; of one window one thread at a time. */
-  Outcome bind(
-      final RmrImpl rmr,
-      final Lmr lmr,
-      final long offset,
-      final long length,
-      final Set<Privilege> privileges,
-      final long cookie,
-      final Object context,
-      final int flags) {
-    if (privileges == null
-        || privileges.contains(Privilege.LOCAL_READ)
-        || privileges.contains(Privilege.LOCAL_WRITE)) {
-      throw Misuse.argument(
-          4, rmr.name() + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
-    }
-    checkFlags(DtoOperation.BIND_MW, flags, 8, rmr);
-    final Incarnation incarnation = now();
-    incarnation.checkTakesBinds(rmr);
-    final WorkQueue requests = incarnation.requests();
-    checkMayPost(incarnation, rmr);
-    requests.lock();
-    try {
-      checkTakesPosts(incarnation, rmr);
-      if (requests.isFull()) {
-        return Outcome.INSUFFICIENT_RESOURCES;
-      }
-      final LmrImpl region =
-          length == 0 ? null : region(incarnation, lmr, offset, length, privileges, rmr);
-      final BindRequest bind = requests.bindRequest();
-      bind.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
-      bind.window = rmr.window();
-      bind.region = region == null ? null : region.mr();
-      bind.address = region == null ? 0 : region.start() + offset;
-      bind.length = length;
-      bind.access = requests.access(privileges);
-      return bind(
-          incarnation,
-          rmr,
-          region,
-          offset,
-          privileges,
-          cookie,
-          context,
-          (flags & CompletionFlags.SUPPRESS) != 0);
-    } catch (final VerbsException e) {
-      throw Misuse.failed(rmr.name() + ".bind", e);
-    } finally {
-      requests.unlock();
-    }
-  }
-
-  private static LmrImpl region(
-      final Incarnation incarnation,
-      final Lmr lmr,
-      final long offset,
-      final long length,
-      final Set<Privilege> privileges,
-      final RmrImpl rmr) {
-    if (!(lmr instanceof LmrImpl region) || region.ia() != incarnation.ia()) {
-      throw Misuse.handle(
-          ReturnSubtype.INVALID_HANDLE_LMR,
-          rmr.name() + ".bind: " + lmr + " is not a region of the adapter");
-    }
-    region.checkUse(incarnation.pz(), offset, length, null, rmr.name());
-    for (final Privilege privilege : PRIVILEGES) {
-      if (privileges.contains(privilege)) {
-        region.checkUse(incarnation.pz(), offset, length, privilege, rmr.name());
-      }
-    }
-    return region;
-  }
-
-  private Outcome bind(
-      final Incarnation incarnation,
-      final RmrImpl rmr,
-      final LmrImpl region,
-      final long offset,
-      final Set<Privilege> privileges,
-      final long cookie,
-      final Object context,
-      final boolean suppress) {
-    final WorkQueue requests = incarnation.requests();
-    final long length = requests.bindRequest().length;
-    final int failures = rmr.begin(incarnation, length);
-    int errno = -1;
-    try {
-      errno = requests.postBind(incarnation.qp(), rmr, region, cookie, context, suppress);
-    } finally {
-      if (errno == 0) {
-        rmr.posted(incarnation, region, offset, length, privileges, failures);
-      } else {
-        rmr.cancel();
-      }
-    }
-    return outcome(errno, DtoOperation.BIND_MW);
   }
 
   @Override
@@ -668,7 +566,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
       final RecvRequest receive = receives.receiveRequest();
       final Segments list = segments == null ? receives.single(lmr, offset, length) : segments;
       final long total = receives.use(incarnation.pz(), list, receive, Privilege.LOCAL_WRITE, name);
-      return outcome(
+      return incarnation.outcome(
           receives.postReceive(incarnation.qp(), total, cookie, context), DtoOperation.RECEIVE);
     } catch (final VerbsException e) {
       throw Misuse.failed(name + ": post of RECEIVE", e);
@@ -677,40 +575,13 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     }
   }
 
-  /** What is posted is an operation, or a window to be bound. Not under the guard. */
-  private static void checkMayPost(final Incarnation incarnation, final Object what) {
-    final Connection connection = incarnation.connection();
-    final EndpointState state = connection.state();
-    if (state == EndpointState.DISCONNECTED) {
-      connection.stop();
-    } else if (state != EndpointState.CONNECTED) {
-      throw connection.wrongState("post of " + what);
-    }
-  }
-
-  /** The same under the guard: an endpoint that was closed meanwhile takes nothing more. */
-  private static void checkTakesPosts(final Incarnation incarnation, final Object what) {
-    if (incarnation.requests().isSealed()) {
-      throw incarnation.connection().wrongState("post of " + what);
-    }
-  }
-
   private void checkFlags(final DtoOperation operation, final int flags, final int argument) {
-    checkFlags(operation, flags, argument, this);
-  }
-
-  private static void checkFlags(
-      final DtoOperation operation, final int flags, final int argument, final ObjectBase called) {
     final int legal =
         CompletionFlags.SUPPRESS
             | CompletionFlags.BARRIER_FENCE
-            | (operation == DtoOperation.BIND_MW ? 0 : CompletionFlags.UNSIGNALLED)
+            | CompletionFlags.UNSIGNALLED
             | (completesAtPeer(operation) ? CompletionFlags.SOLICITED_WAIT : 0);
-    if ((flags & ~legal) != 0) {
-      throw Misuse.argument(
-          argument,
-          called.name() + ": completion flags " + flags + " are not legal for " + operation);
-    }
+    Misuse.checkFlags(flags, legal, argument, operation, name);
   }
 
   /** Whether what is at the peer comes here. */
@@ -722,18 +593,6 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
 
   private static boolean completesAtPeer(final DtoOperation operation) {
     return operation == DtoOperation.SEND || operation == DtoOperation.RDMA_WRITE_IMMED;
-  }
-
-  private Outcome outcome(final int errno, final DtoOperation operation) {
-    if (errno == 0) {
-      return Outcome.SUCCESS;
-    }
-    if (errno == VerbsException.ENOMEM) {
-      return Outcome.INSUFFICIENT_RESOURCES;
-    }
-    throw Misuse.failed(
-        name + ": post of " + operation,
-        new VerbsException("post", ia.device().name(), errno, "in state " + state()));
   }
 
   private static WrOpcode opcode(final DtoOperation operation) {

@@ -5,10 +5,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jdapl.dat.CompletionFlags;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
+import org.jdapl.dat.EndpointState;
 import org.jdapl.dat.Evd;
 import org.jdapl.dat.EventStream;
+import org.jdapl.dat.Outcome;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.verbs.QpAttributes;
 import org.jdapl.verbs.QueuePair;
@@ -306,6 +309,36 @@ final class Incarnation implements EndpointTable.Owner {
 
   WorkQueue queue(final long wrId) {
     return (wrId & WorkQueue.REQUEST_QUEUE) != 0 ? requests : receives;
+  }
+
+  /** What is to be posted is an operation, or a window to be bound. Not under the guard. */
+  void checkMayPost(final Object what) {
+    final EndpointState state = connection.state();
+    if (state == EndpointState.DISCONNECTED) {
+      connection.stop();
+    } else if (state != EndpointState.CONNECTED) {
+      throw connection.wrongState("post of " + what);
+    }
+  }
+
+  /** The same under the guard: an endpoint that was closed meanwhile takes nothing more. */
+  void checkTakesPosts(final Object what) {
+    if (requests.isSealed()) {
+      throw connection.wrongState("post of " + what);
+    }
+  }
+
+  /** What a post says for what the device said. */
+  Outcome outcome(final int errno, final DtoOperation operation) {
+    if (errno == 0) {
+      return Outcome.SUCCESS;
+    }
+    if (errno == VerbsException.ENOMEM) {
+      return Outcome.INSUFFICIENT_RESOURCES;
+    }
+    throw Misuse.failed(
+        name() + ": post of " + operation,
+        new VerbsException("post", ia.device().name(), errno, "in state " + endpoint.state()));
   }
 
   /** Its completions of binds go to the EVD of its requests, which must want them. */

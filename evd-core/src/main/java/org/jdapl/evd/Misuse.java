@@ -3,6 +3,7 @@ package org.jdapl.evd;
 import java.time.Duration;
 import java.util.Collection;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.verbs.VerbsException;
@@ -29,6 +30,18 @@ final class Misuse {
   static void checkBound(final Duration bound, final String call) {
     if (bound == null || bound.isNegative()) {
       throw argument(1, call + ": the bound " + bound + " is not a time");
+    }
+  }
+
+  static void checkFlags(
+      final int flags,
+      final int legal,
+      final int argument,
+      final DtoOperation operation,
+      final String object) {
+    if ((flags & ~legal) != 0) {
+      throw argument(
+          argument, object + ": completion flags " + flags + " are not legal for " + operation);
     }
   }
 

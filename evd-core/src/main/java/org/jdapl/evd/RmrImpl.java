@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.jdapl.dat.CompletionFlags;
 import org.jdapl.dat.DatException;
+import org.jdapl.dat.DtoOperation;
 import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.HandleType;
 import org.jdapl.dat.Lmr;
@@ -15,6 +17,7 @@ import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.dat.ReturnType;
 import org.jdapl.dat.Rmr;
 import org.jdapl.dat.Segments;
+import org.jdapl.verbs.BindRequest;
 import org.jdapl.verbs.MemoryWindow;
 import org.jdapl.verbs.VerbsException;
 
@@ -26,6 +29,9 @@ import org.jdapl.verbs.VerbsException;
  * the device has it.
  */
 final class RmrImpl extends ObjectBase implements Rmr {
+
+  private static final Privilege[] PRIVILEGES = Privilege.values();
+  private static final int LEGAL_FLAGS = CompletionFlags.SUPPRESS | CompletionFlags.BARRIER_FENCE;
 
   private final PzImpl pz;
   private final Scope scope;
@@ -85,10 +91,6 @@ final class RmrImpl extends ObjectBase implements Rmr {
     return pz.ia();
   }
 
-  MemoryWindow window() {
-    return window;
-  }
-
   // Binding.
 
   @Override
@@ -106,12 +108,98 @@ final class RmrImpl extends ObjectBase implements Rmr {
           ReturnSubtype.INVALID_HANDLE_EP,
           name + ".bind: " + endpoint + " is not an endpoint of " + ia());
     }
+    if (privileges == null
+        || privileges.contains(Privilege.LOCAL_READ)
+        || privileges.contains(Privilege.LOCAL_WRITE)) {
+      throw Misuse.argument(
+          4, name + ".bind: privileges " + privileges + "; a peer is given REMOTE ones only");
+    }
+    Misuse.checkFlags(flags, LEGAL_FLAGS, 8, DtoOperation.BIND_MW, name);
     posters.lock();
     try {
-      return own.bind(this, lmr, from, bytes, privileges, cookie, context, flags);
+      return bind(own.now(), lmr, from, bytes, privileges, cookie, context, flags);
     } finally {
       posters.unlock();
     }
+  }
+
+  private Outcome bind(
+      final Incarnation endpoint,
+      final Lmr lmr,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges,
+      final long cookie,
+      final Object context,
+      final int flags) {
+    endpoint.checkTakesBinds(this);
+    endpoint.checkMayPost(this);
+    final WorkQueue requests = endpoint.requests();
+    requests.lock();
+    try {
+      endpoint.checkTakesPosts(this);
+      if (requests.isFull()) {
+        return Outcome.INSUFFICIENT_RESOURCES;
+      }
+      final LmrImpl region = bytes == 0 ? null : region(lmr, endpoint, from, bytes, privileges);
+      final BindRequest bind = requests.bindRequest();
+      bind.fence = (flags & CompletionFlags.BARRIER_FENCE) != 0;
+      bind.window = window;
+      bind.region = region == null ? null : region.mr();
+      bind.address = region == null ? 0 : region.start() + from;
+      bind.length = bytes;
+      bind.access = requests.access(privileges);
+      final boolean suppress = (flags & CompletionFlags.SUPPRESS) != 0;
+      return post(endpoint, region, from, bytes, privileges, cookie, context, suppress);
+    } catch (final VerbsException e) {
+      throw Misuse.failed(name + ".bind", e);
+    } finally {
+      requests.unlock();
+    }
+  }
+
+  private LmrImpl region(
+      final Lmr lmr,
+      final Incarnation endpoint,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges) {
+    if (!(lmr instanceof LmrImpl region) || region.ia() != ia()) {
+      throw Misuse.handle(
+          ReturnSubtype.INVALID_HANDLE_LMR,
+          name + ".bind: " + lmr + " is not a region of the adapter");
+    }
+    region.checkUse(endpoint.pz(), from, bytes, null, name);
+    for (final Privilege privilege : PRIVILEGES) {
+      if (privileges.contains(privilege)) {
+        region.checkUse(endpoint.pz(), from, bytes, privilege, name);
+      }
+    }
+    return region;
+  }
+
+  /** Posts the bind that was filled in. Under the guard of the endpoint's requests. */
+  private Outcome post(
+      final Incarnation endpoint,
+      final LmrImpl region,
+      final long from,
+      final long bytes,
+      final Set<Privilege> privileges,
+      final long cookie,
+      final Object context,
+      final boolean suppress) {
+    final int failuresBefore = begin(endpoint, bytes);
+    int errno = -1;
+    try {
+      errno = endpoint.requests().postBind(endpoint.qp(), this, region, cookie, context, suppress);
+    } finally {
+      if (errno == 0) {
+        posted(endpoint, region, from, bytes, privileges, failuresBefore);
+      } else {
+        cancel();
+      }
+    }
+    return endpoint.outcome(errno, DtoOperation.BIND_MW);
   }
 
   /**
@@ -119,7 +207,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
    *
    * @return how many failed so far.
    */
-  synchronized int begin(final Incarnation endpoint, final long bytes) {
+  private synchronized int begin(final Incarnation endpoint, final long bytes) {
     checkOpen("bind");
     if (endpoint.pz() != pz) {
       throw new DatException(
@@ -155,7 +243,7 @@ final class RmrImpl extends ObjectBase implements Rmr {
   }
 
   /** Nothing was posted. */
-  synchronized void cancel() {
+  private synchronized void cancel() {
     openBinds--;
   }
 

@@ -926,17 +926,14 @@ final class Mistakes {
                 "    sealed = true;\n",
                 "")
             .with(
-                "EndpointImpl.java",
+                "Incarnation.java",
                 "    } else if (state != EndpointState.CONNECTED) {",
                 "    } else if (state == EndpointState.UNCONNECTED) {")
-            .with(
-                "EndpointImpl.java",
-                "    if (incarnation.requests().isSealed()) {",
-                "    if (what == null) {"),
+            .with("Incarnation.java", "    if (requests.isSealed()) {", "    if (what == null) {"),
         Mistake.of(
             "T03",
             "what is posted before the reaper stops the queue pair is refused",
-            "EndpointImpl.java",
+            "Incarnation.java",
             "      connection.stop();\n",
             ""),
         Mistake.of(
@@ -986,8 +983,8 @@ final class Mistakes {
             "U13",
             "a post stops its queue pair under its guard",
             "EndpointImpl.java",
-            "    checkMayPost(incarnation, operation);\n    requests.lock();\n    try {\n",
-            "    requests.lock();\n    try {\n      checkMayPost(incarnation, operation);\n"),
+            "    incarnation.checkMayPost(operation);\n    requests.lock();\n    try {\n",
+            "    requests.lock();\n    try {\n      incarnation.checkMayPost(operation);\n"),
         Mistake.of(
             "T07",
             "an EVD closed inside its own upcall closes its completion queues there",
@@ -1673,9 +1670,9 @@ final class Mistakes {
         Mistake.of(
             "D02",
             "a window gives what its region does not",
-            "EndpointImpl.java",
-            "        region.checkUse(incarnation.pz(), offset, length, privilege, rmr.name());",
-            "        region.checkUse(incarnation.pz(), offset, length, null, rmr.name());"),
+            "RmrImpl.java",
+            "        region.checkUse(endpoint.pz(), from, bytes, privilege, name);",
+            "        region.checkUse(endpoint.pz(), from, bytes, null, name);"),
         Mistake.of(
             "D02",
             "a read into a window may leave it",
@@ -1737,9 +1734,9 @@ final class Mistakes {
         Mistake.of(
             "E05",
             "a bind does not count as a request",
-            "EndpointImpl.java",
-            "      checkTakesPosts(incarnation, rmr);\n      if (requests.isFull()) {",
-            "      checkTakesPosts(incarnation, rmr);\n      if (requests.isSealed()) {"),
+            "RmrImpl.java",
+            "      endpoint.checkTakesPosts(this);\n      if (requests.isFull()) {",
+            "      endpoint.checkTakesPosts(this);\n      if (requests.isSealed()) {"),
         Mistake.of(
             "D01",
             "a window that is not bound is closed",
@@ -1749,9 +1746,9 @@ final class Mistakes {
         Mistake.of(
             "R01",
             "a bind takes a flag that it does not know",
-            "EndpointImpl.java",
-            "(operation == DtoOperation.BIND_MW ? 0 : CompletionFlags.UNSIGNALLED)",
-            "CompletionFlags.UNSIGNALLED"),
+            "RmrImpl.java",
+            "LEGAL_FLAGS = CompletionFlags.SUPPRESS |",
+            "LEGAL_FLAGS = CompletionFlags.SUPPRESS | CompletionFlags.UNSIGNALLED |"),
         Mistake.of(
             "T02",
             "a bind that is swept stays open for its window",

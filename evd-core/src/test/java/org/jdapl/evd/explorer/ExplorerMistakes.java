@@ -245,8 +245,8 @@ final class ExplorerMistakes {
         Mistake.of(
             "D02",
             "a window begins where its region does",
-            "EndpointImpl.java",
-            "bind.address = region == null ? 0 : region.start() + offset;",
+            "RmrImpl.java",
+            "bind.address = region == null ? 0 : region.start() + from;",
             "bind.address = region == null ? 0 : region.start();"),
         Mistake.of(
             "D01",
