@@ -14,7 +14,6 @@ import org.jdapl.dat.Endpoint;
 import org.jdapl.dat.EndpointAttributes;
 import org.jdapl.dat.EndpointParameters;
 import org.jdapl.dat.EndpointState;
-import org.jdapl.dat.ReturnSubtype;
 import org.jdapl.evd.EndpointStates.Trigger;
 import org.jdapl.evd.StateTable.Machine;
 import org.jdapl.verbs.CmEventType;
@@ -298,40 +297,8 @@ final class Connection implements CmHandler {
     }
   }
 
-  /** What a call that is not a post says where it is not legal. */
-  DatException refused(final String call) {
-    return incarnation.endpoint().state() == EndpointState.CLOSED
-        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, incarnation, call)
-        : wrongState(call);
-  }
-
-  DatException wrongState(final String call) {
-    final EndpointState state = incarnation.endpoint().state(); // it may be between two resets
-    if (state == EndpointState.CLOSED) {
-      return Misuse.state(
-          ReturnSubtype.NO_SUBTYPE, incarnation.name() + "." + call + ": the endpoint is closed");
-    }
-    if (incarnation.endpoint().life().isRenewing() || incarnation.endpoint().now() != incarnation) {
-      return Misuse.state(
-          ReturnSubtype.INVALID_STATE_EP_NOTREADY,
-          incarnation.name()
-              + "."
-              + call
-              + ": it is being reset or modified, or was meanwhile; wait for the end of that");
-    }
-    return Misuse.state(
-        switch (state) {
-          case UNCONNECTED -> ReturnSubtype.INVALID_STATE_EP_UNCONNECTED;
-          case COMPLETION_PENDING -> ReturnSubtype.INVALID_STATE_EP_COMPLPENDING;
-          case ACTIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_ACTCONNPENDING;
-          case RESERVED -> ReturnSubtype.INVALID_STATE_EP_RESERVED;
-          case PASSIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_PASSCONNPENDING;
-          case CONNECTED -> ReturnSubtype.INVALID_STATE_EP_CONNECTED;
-          case DISCONNECT_PENDING -> ReturnSubtype.INVALID_STATE_EP_DISCPENDING;
-          case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
-          case CLOSED -> ReturnSubtype.NO_SUBTYPE;
-        },
-        incarnation.name() + "." + call + ": not legal in state " + state);
+  private DatException refused(final String call) {
+    return incarnation.endpoint().life().refused(incarnation, call);
   }
 
   void disconnect(final Endpoint.Disconnect how) {

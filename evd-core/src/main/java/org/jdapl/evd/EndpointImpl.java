@@ -558,7 +558,7 @@ final class EndpointImpl extends ObjectBase implements Endpoint {
     receives.lock();
     try {
       if (receives.isSealed()) {
-        throw incarnation.connection().wrongState("post of RECEIVE");
+        throw life.wrongState(incarnation, "post of RECEIVE");
       }
       if (receives.isFull()) {
         return Outcome.INSUFFICIENT_RESOURCES;

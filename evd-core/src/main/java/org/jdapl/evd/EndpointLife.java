@@ -73,6 +73,47 @@ final class EndpointLife {
     return renewal != null;
   }
 
+  /** What a call that is not a post says where it is not legal. */
+  DatException refused(final Incarnation at, final String call) {
+    return state() == EndpointState.CLOSED
+        ? Misuse.closed(ReturnSubtype.INVALID_HANDLE_EP, endpoint, call)
+        : wrongState(at, call);
+  }
+
+  /**
+   * What a call says that is not legal in the state of now.
+   *
+   * @param at what the endpoint was when the call began.
+   */
+  DatException wrongState(final Incarnation at, final String call) {
+    final EndpointState state = state();
+    if (state == EndpointState.CLOSED) {
+      return Misuse.state(
+          ReturnSubtype.NO_SUBTYPE, endpoint.name() + "." + call + ": the endpoint is closed");
+    }
+    if (isRenewing() || now != at) {
+      return Misuse.state(
+          ReturnSubtype.INVALID_STATE_EP_NOTREADY,
+          endpoint.name()
+              + "."
+              + call
+              + ": it is being reset or modified, or was meanwhile; wait for the end of that");
+    }
+    return Misuse.state(
+        switch (state) {
+          case UNCONNECTED -> ReturnSubtype.INVALID_STATE_EP_UNCONNECTED;
+          case COMPLETION_PENDING -> ReturnSubtype.INVALID_STATE_EP_COMPLPENDING;
+          case ACTIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_ACTCONNPENDING;
+          case RESERVED -> ReturnSubtype.INVALID_STATE_EP_RESERVED;
+          case PASSIVE_CONNECTION_PENDING -> ReturnSubtype.INVALID_STATE_EP_PASSCONNPENDING;
+          case CONNECTED -> ReturnSubtype.INVALID_STATE_EP_CONNECTED;
+          case DISCONNECT_PENDING -> ReturnSubtype.INVALID_STATE_EP_DISCPENDING;
+          case DISCONNECTED -> ReturnSubtype.INVALID_STATE_EP_DISCONNECTED;
+          case CLOSED -> ReturnSubtype.NO_SUBTYPE;
+        },
+        endpoint.name() + "." + call + ": not legal in state " + state);
+  }
+
   /** Changes what it is made of, which was checked. */
   void modify(final EndpointParameters parameters) {
     final Incarnation last = now;
@@ -81,7 +122,7 @@ final class EndpointLife {
       return;
     }
     if (state() != EndpointState.UNCONNECTED) {
-      throw last.connection().refused("modify of what needs another queue pair");
+      throw refused(last, "modify of what needs another queue pair");
     }
     final Renewal begun =
         new Renewal(parameters, EndpointState.UNCONNECTED, new CompletableFuture<>());
@@ -110,7 +151,7 @@ final class EndpointLife {
       return CompletableFuture.completedFuture(DrainReport.EMPTY);
     }
     if (state != EndpointState.DISCONNECTED) {
-      throw last.connection().refused("reset");
+      throw refused(last, "reset");
     }
     final Renewal begun = new Renewal(last.parameters(), state, new CompletableFuture<>());
     return renew(last, end(last, Trigger.RESET, begun), begun, bound);
@@ -128,7 +169,7 @@ final class EndpointLife {
     final EndpointState before = mayEnd ? last.connection().renew(how) : null;
     final boolean isAgain = mayEnd && released && how == Trigger.RESET;
     if (before == null && !isAgain) {
-      throw last.connection().refused(how == Trigger.RESET ? "reset" : "modify");
+      throw refused(last, how == Trigger.RESET ? "reset" : "modify");
     }
     renewal = begun;
     return before;

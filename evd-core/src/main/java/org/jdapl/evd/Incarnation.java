@@ -317,14 +317,14 @@ final class Incarnation implements EndpointTable.Owner {
     if (state == EndpointState.DISCONNECTED) {
       connection.stop();
     } else if (state != EndpointState.CONNECTED) {
-      throw connection.wrongState("post of " + what);
+      throw endpoint.life().wrongState(this, "post of " + what);
     }
   }
 
   /** The same under the guard: an endpoint that was closed meanwhile takes nothing more. */
   void checkTakesPosts(final Object what) {
     if (requests.isSealed()) {
-      throw connection.wrongState("post of " + what);
+      throw endpoint.life().wrongState(this, "post of " + what);
     }
   }
 
