@@ -162,16 +162,13 @@ final class Reaper implements Runnable {
     final Caller before = caller;
     final Caller next = new Caller();
     final Thread thread = threads.newThread(next);
-    boolean started = false;
     caller = next;
     try {
       thread.start();
-      started = true;
-    } finally {
-      if (!started) {
-        caller = before;
-        wakeCaller(); // it may have slept when there was something for the one that is not
-      }
+    } catch (final Throwable e) {
+      caller = before;
+      wakeCaller(); // it may have slept when there was something for the one that is not
+      throw e;
     }
   }
 

@@ -24,14 +24,11 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
   @Override
   void open() {
     connection.reserve(this);
-    boolean opened = false;
     try {
       super.open();
-      opened = true;
-    } finally {
-      if (!opened) {
-        connection.unreserve(this);
-      }
+    } catch (final Throwable e) {
+      connection.unreserve(this);
+      throw e;
     }
   }
 

@@ -82,15 +82,12 @@ public final class RdmaCoreProvider implements VerbsProvider {
     }
     final Anchor anchor;
     final RdmaDevice device;
-    boolean created = false;
     try {
       anchor = findAnchor(wanted, eventChannel);
       device = create(own, anchor, eventChannel);
-      created = true;
-    } finally {
-      if (!created) {
-        Cm.destroyEventChannel(eventChannel);
-      }
+    } catch (final Throwable e) {
+      Cm.destroyEventChannel(eventChannel);
+      throw e;
     }
     device.open(); // the event channel and the id are its own from here on
     return device;
@@ -146,20 +143,15 @@ public final class RdmaCoreProvider implements VerbsProvider {
   private static RdmaDevice create(
       final RdmaChannel channel, final Anchor anchor, final long eventChannel) {
     RdmaContext context = null;
-    boolean created = false;
     try {
       context = RdmaContext.acquire(Cm.context(anchor.id));
-      final RdmaDevice device =
-          new RdmaDevice(channel, context, anchor.address, eventChannel, anchor.id);
-      created = true;
-      return device;
-    } finally {
-      if (!created) {
-        if (context != null) {
-          context.release();
-        }
-        destroy(anchor.id);
+      return new RdmaDevice(channel, context, anchor.address, eventChannel, anchor.id);
+    } catch (final Throwable e) {
+      if (context != null) {
+        context.release();
       }
+      destroy(anchor.id);
+      throw e;
     }
   }
 

@@ -194,7 +194,6 @@ final class RdmaDevice extends AbstractDevice {
 
   /** Opens its channels, all or none; if not, what was the caller's is gone as well. */
   void open() {
-    boolean opened = false;
     try {
       synchronized (channels) {
         channel.opened();
@@ -207,12 +206,10 @@ final class RdmaDevice extends AbstractDevice {
         cmTag = channel.add(Cm.eventChannelFd(eventChannel), this::drainCm, name());
         context.add(this);
       }
-      opened = true;
-    } finally {
-      if (!opened) {
-        closed = true;
-        release();
-      }
+    } catch (final Throwable e) {
+      closed = true;
+      release();
+      throw e;
     }
   }
 
@@ -491,30 +488,24 @@ final class RdmaDevice extends AbstractDevice {
   }
 
   private static void begun(final CmObject object, final Runnable begin) {
-    boolean done = false;
     try {
       begin.run();
-      done = true;
-    } finally {
-      if (!done) {
-        object.end();
-      }
+    } catch (final Throwable e) {
+      object.end();
+      throw e;
     }
   }
 
   /** An id or a request is this device's to end; refused if the device is closed. */
   <T extends CmObject> T add(final T object) {
-    boolean added = false;
     try {
       synchronized (objects) {
         checkOpen("create_id");
         ids.add(object);
-        added = true;
       }
-    } finally {
-      if (!added) {
-        object.forget();
-      }
+    } catch (final Throwable e) {
+      object.forget();
+      throw e;
     }
     return object;
   }

@@ -38,15 +38,12 @@ final class RdmaMr extends RdmaObject implements MemoryRegion {
     }
     lkey = Verbs.mrLkey(result);
     rkey = Verbs.mrRkey(result);
-    boolean added = false;
     try {
       PINNED.add(this);
       device.regions.add(this);
-      added = true;
-    } finally {
-      if (!added) {
-        close();
-      }
+    } catch (final Throwable e) {
+      close();
+      throw e;
     }
   }
 

@@ -56,14 +56,11 @@ abstract class RdmaObject implements AutoCloseable {
     this.uses = uses;
     name = device.nameFor(kind);
     token = Registry.OBJECTS.add(this);
-    boolean begun = false;
     try {
       device.begin(this);
-      begun = true;
-    } finally {
-      if (!begun) {
-        Registry.OBJECTS.remove(token);
-      }
+    } catch (final Throwable e) {
+      Registry.OBJECTS.remove(token);
+      throw e;
     }
   }
 

@@ -97,15 +97,12 @@ final class RdmaQp extends RdmaObject implements QueuePair {
       throw notCreated(result, attributes + Memlock.hint(result, 0));
     }
     number = Verbs.qpNumber(result);
-    boolean ready = false;
     try {
       inlined = new InlineArea(attributes.maxInline() == 0 ? 0 : inline[0]);
       Results.check(device.initQp(result, access()), "modify_qp", this, "to INIT");
-      ready = true;
-    } finally {
-      if (!ready) {
-        close();
-      }
+    } catch (final Throwable e) {
+      close();
+      throw e;
     }
   }
 

@@ -69,18 +69,15 @@ final class RdmaRequest extends CmObject implements CmRequest {
     final RdmaQp accepting = device.own("accept", RdmaQp.class, qp);
     final byte[] reply = device.limits().copyForAccept(device.name(), parameters.privateData());
     final RdmaCmId id = device.add(new RdmaCmId(device, accepting, parameters, handler));
-    boolean accepted = false;
     try {
       synchronized (this) {
         checkNotAnswered("accept");
         id.accept(pointer(), reply, readsIn, readsOut);
         disown();
       }
-      accepted = true;
-    } finally {
-      if (!accepted) {
-        id.abandon();
-      }
+    } catch (final Throwable e) {
+      id.abandon();
+      throw e;
     }
     device.remove(this);
     left();
