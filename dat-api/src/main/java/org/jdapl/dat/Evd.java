@@ -294,7 +294,8 @@ public interface Evd extends DatObject {
    *     the upcall is reported as stuck. When it is closed twice, also with its adapter, the bound
    *     that is over first counts.
    * @return completes when no upcall is running and none will start, with the events that were
-   *     dropped; also that of an overflow of this EVD, which waited in the async EVD.
+   *     dropped; also its own async errors (an overflow, a provider's internal error), which waited
+   *     in the async EVD.
    * @throws DatException INVALID_PARAMETER (INVALID_ARG1) if the bound is null or negative;
    *     INVALID_STATE (INVALID_STATE_EVD_IN_USE) while endpoints or service points use it,
    *     (INVALID_STATE_EVD_ASYNC) if it is the adapter's own async EVD.

@@ -29,12 +29,26 @@ public final class Opened implements AutoCloseable {
     return object;
   }
 
+  /**
+   * Closes what a constructor opened before it failed.
+   *
+   * @return the failure, with what went wrong in the close as suppressed.
+   */
+  public static RuntimeException closed(final AutoCloseable half, final RuntimeException failure) {
+    try {
+      half.close();
+    } catch (final Exception e) {
+      failure.addSuppressed(e);
+    }
+    return failure;
+  }
+
   @Override
   public void close() {
     try {
       objects.descendingIterator().forEachRemaining(DatObject::close);
     } finally {
-      adapter.closeAbruptly(bound); // cannot fail
+      adapter.closeAbruptly(bound); // fails only if the thread is interrupted
     }
   }
 }

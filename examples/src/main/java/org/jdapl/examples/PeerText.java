@@ -7,6 +7,6 @@ public final class PeerText {
 
   /** A text in one line that does nothing to a terminal but to be shown. */
   public static String printable(final String text) {
-    return text.replaceAll("\\p{Cc}", "?");
+    return text.replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "?");
   }
 }

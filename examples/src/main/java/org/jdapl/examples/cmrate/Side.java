@@ -61,8 +61,7 @@ abstract class Side implements EventHandler, AutoCloseable {
         endpoints.add(opened(adapter.createEndpoint(pz, evd, ATTRIBUTES)));
       }
     } catch (final RuntimeException e) {
-      close();
-      throw e;
+      throw Opened.closed(this, e);
     }
   }
 

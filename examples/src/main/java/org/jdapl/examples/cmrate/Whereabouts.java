@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jdapl.examples.PeerText;
 
 /**
@@ -47,7 +48,7 @@ record Whereabouts(InetAddress address, String provider) {
       try (Socket client = socket.accept()) {
         client.getOutputStream().write(message);
       } catch (final IOException e) {
-        // that one is gone, or nobody is told any more
+        LockSupport.parkNanos(1_000_000); // that one is gone, or no descriptor is left so far
       }
     }
   }

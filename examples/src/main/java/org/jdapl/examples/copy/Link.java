@@ -123,8 +123,7 @@ final class Link implements AutoCloseable {
       }
       evd.upcall(new Handler());
     } catch (final RuntimeException e) {
-      close();
-      throw e;
+      throw Opened.closed(this, e);
     }
   }
 

@@ -77,8 +77,7 @@ abstract class Player implements EventHandler, AutoCloseable {
       endpoint = opened.add(adapter.createEndpoint(pz, evd, EndpointAttributes.defaults()));
       postReceive();
     } catch (final RuntimeException e) {
-      close();
-      throw e;
+      throw Opened.closed(this, e);
     }
   }
 

@@ -97,8 +97,7 @@ abstract class Side implements AutoCloseable {
                       .withRetries(attributes.retryCount(), RNR_FOR_EVER)));
       postReceive();
     } catch (final RuntimeException e) {
-      close();
-      throw e;
+      throw Opened.closed(this, e);
     }
   }
 

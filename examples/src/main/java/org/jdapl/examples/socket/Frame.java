@@ -2,6 +2,7 @@ package org.jdapl.examples.socket;
 
 import java.io.*;
 import java.util.*;
+import java.util.function.LongSupplier;
 import org.jdapl.verbs.WrOpcode;
 
 /**
@@ -22,10 +23,11 @@ record Frame(WrOpcode opcode, int value, int key, long address, byte[] data) {
     return new Frame(null, status, 0, 0, data);
   }
 
-  static Frame read(DataInputStream in) throws IOException {
+  /** Reads a frame; what is longer than the limit, as of when its length came, is no peer's. */
+  static Frame read(DataInputStream in, LongSupplier limit) throws IOException {
     int code = in.readInt() - MAGIC;
     int length = in.readInt();
-    if (code < -1 || code >= OPCODES.size() || length < 0) {
+    if (code < -1 || code >= OPCODES.size() || length < 0 || length > limit.getAsLong()) {
       throw new IOException("whoever it is, it is not a peer");
     }
     WrOpcode opcode = code < 0 ? null : OPCODES.get(code);

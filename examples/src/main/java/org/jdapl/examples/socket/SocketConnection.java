@@ -16,7 +16,7 @@ final class SocketConnection implements CmId, CmRequest {
   private static final int HANDSHAKE_MILLIS = 5000; // who says nothing is no peer
   private static final Frame END = Frame.answer(0); // no other one has its data
 
-  boolean established;
+  volatile boolean established; // the reader looks at it without the lock
   int rnrRetries;
   private final SocketDevice device;
   private final SocketListener listener; // of a request
@@ -48,7 +48,7 @@ final class SocketConnection implements CmId, CmRequest {
   /** Reads until the socket ends; the active side connects it first. */
   void run(SocketAddress peer) {
     boolean isRefused = false;
-    try {
+    try (socket) { // the writer may never have begun
       if (peer != null) {
         socket.connect(peer, HANDSHAKE_MILLIS);
       }
@@ -56,10 +56,14 @@ final class SocketConnection implements CmId, CmRequest {
       socket.setTcpNoDelay(true);
       SocketDevice.THREADS.execute(this::write);
       DataInputStream in = new DataInputStream(socket.getInputStream());
+      DeviceLimits most = device.limits();
       while (true) {
-        Frame frame = Frame.read(in);
+        Frame frame =
+            Frame.read(in, () -> established ? most.maxMessageBytes() : most.connectPrivateData());
         synchronized (device) {
-          arrived(frame);
+          if (!over) {
+            arrived(frame);
+          }
         }
       }
     } catch (IOException e) {
@@ -93,17 +97,12 @@ final class SocketConnection implements CmId, CmRequest {
 
   // tag::events[]
   private void arrived(Frame frame) throws IOException {
-    boolean isLong = frame.data().length > device.limits().connectPrivateData();
-    if (over) {
-      return;
-    }
-    if (!established && (isLong || data != null)) {
-      throw new IOException("too long, or out of turn");
-    }
     if (established && frame.opcode() != null) {
       qp.serve(frame);
     } else if (established) {
       qp.answered(frame);
+    } else if (data != null) {
+      throw new IOException("it asked before");
     } else if (listener != null) {
       socket.setSoTimeout(0);
       data = frame.data();
@@ -151,10 +150,10 @@ final class SocketConnection implements CmId, CmRequest {
       }
       bind("accept", newQp, parameters, newHandler);
       device.requests.remove(this);
-      send(Frame.answer(ACCEPTED, reply));
       boolean isGone = over; // nobody was told so far
       over = false;
       tell(isGone ? CmEventType.CONNECT_ERROR : CmEventType.ESTABLISHED, isGone ? ECONNRESET : 0);
+      send(Frame.answer(ACCEPTED, reply)); // last: the next frame may be a long one
       return this;
     }
   }

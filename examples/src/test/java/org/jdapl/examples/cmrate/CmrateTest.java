@@ -8,11 +8,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdapl.examples.Run;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -125,6 +127,30 @@ class CmrateTest {
       }
 
       assertThat(Whereabouts.ask("127.0.0.1", socket.getLocalPort(), PATIENCE)).isEqualTo(server);
+    }
+  }
+
+  @Test
+  void shouldWaitForDescriptorsAndTellOn() throws Exception {
+    final Whereabouts server =
+        new Whereabouts(InetAddress.getByAddress(new byte[] {10, 8, 0, 1}), "my-adapter");
+    final long start = System.nanoTime();
+    final AtomicInteger failures = new AtomicInteger(50);
+    try (ServerSocket exhausted =
+        new ServerSocket(0) {
+          @Override
+          public Socket accept() throws IOException {
+            if (failures.getAndDecrement() > 0) {
+              throw new SocketException("Too many open files");
+            }
+            return super.accept();
+          }
+        }) {
+      server.tell(exhausted);
+
+      assertThat(Whereabouts.ask("127.0.0.1", exhausted.getLocalPort(), PATIENCE))
+          .isEqualTo(server);
+      assertThat(System.nanoTime() - start).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(50));
     }
   }
 

@@ -2,6 +2,7 @@ package org.jdapl.examples.socket;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -102,6 +103,10 @@ class HostilePeerTest {
     switch (what) {
       case "a negative length" -> send(to, null, -5, 0);
       case "a length without bytes" -> send(to, null, Integer.MAX_VALUE, 0);
+      case "a length above the limit" -> {
+        send(to, WrOpcode.SEND, (1 << 30) + 1, 0);
+        assertEnds(to); // though it is open, and more could come
+      }
       case "an answer to nothing" -> send(to, null, 0, 0);
       case "an error to nothing" -> send(to, null, 0, WcStatus.REM_OP_ERR.code());
       case "a read of less than nothing" -> send(to, WrOpcode.RDMA_READ, 0, -1);
@@ -118,6 +123,7 @@ class HostilePeerTest {
       strings = {
         "a negative length",
         "a length without bytes",
+        "a length above the limit",
         "an answer to nothing",
         "an error to nothing",
         "a read of less than nothing",
@@ -191,6 +197,57 @@ class HostilePeerTest {
         assertThat(takeRequest().privateData().remaining()).isZero();
       }
       assertThat(takeRequest().privateData().remaining()).isOne();
+    }
+  }
+
+  @Test
+  void required_E01_aLengthIsNotBelievedBeforeTheAccept() throws Exception {
+    try (Socket peer = connect()) {
+      send(peer, null, 0, 0);
+      requests.take();
+      send(peer, WrOpcode.SEND, 257, 0);
+      assertEnds(peer); // its bytes are not waited for
+    }
+  }
+
+  @Test
+  void required_D02_whoIsAcceptedMaySendALongMessageAtOnce() throws Exception {
+    final byte[] data = new byte[257];
+    try (Socket peer = connect()) {
+      send(peer, null, 0, 0);
+      requests.take().accept(qp, PARAMETERS, this::onEvent);
+      assertThat(event()).isEqualTo(CmEventType.ESTABLISHED);
+      final InputStream in = peer.getInputStream();
+      assertThat(in.readNBytes(HEADER_BYTES)).hasSize(HEADER_BYTES);
+      send(peer, WrOpcode.SEND, data.length, 0, data);
+      peer.setSoTimeout(20_000);
+      assertThat(in.readNBytes(HEADER_BYTES)).hasSize(HEADER_BYTES); // no receive, it says
+    }
+  }
+
+  /** Of a process that has no memory left when the thread that writes is to be started. */
+  private static final class Poor extends Socket {
+
+    Poor(final ServerSocket server) throws IOException {
+      super(server.getInetAddress(), server.getLocalPort());
+    }
+
+    @Override
+    public void setTcpNoDelay(final boolean on) {
+      throw new OutOfMemoryError("unable to create native thread");
+    }
+  }
+
+  @Test
+  void required_C02_aConnectionWithoutAWriterIsClosed() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        Socket poor = new Poor(server);
+        Socket peer = server.accept()) {
+      final SocketConnection connection =
+          new SocketConnection((SocketDevice) device, null, poor);
+
+      assertThatThrownBy(() -> connection.run(null)).isInstanceOf(OutOfMemoryError.class);
+      assertEnds(peer);
     }
   }
 
