@@ -8,9 +8,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The loggers of the core: one that throws loses its message, and nothing else.
  *
- * <p>Between the core and the logger is a proxy, so a layout that shows the caller (%class, %method,
- * %line) shows the proxy. The core does not use the fluent calls ({@code atInfo()} and its like): of
- * a logger that throws there they would return null.
+ * <p>Between the core and the logger is a proxy, so a layout that shows the caller (%class,
+ * %method, %line) shows the proxy. The core does not use the fluent calls ({@code atInfo()} and its
+ * like): of a logger that throws there they would return null.
  */
 final class Log {
 

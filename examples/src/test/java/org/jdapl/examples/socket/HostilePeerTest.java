@@ -243,8 +243,7 @@ class HostilePeerTest {
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Socket poor = new Poor(server);
         Socket peer = server.accept()) {
-      final SocketConnection connection =
-          new SocketConnection((SocketDevice) device, null, poor);
+      final SocketConnection connection = new SocketConnection((SocketDevice) device, null, poor);
 
       assertThatThrownBy(() -> connection.run(null)).isInstanceOf(OutOfMemoryError.class);
       assertEnds(peer);
