@@ -2074,11 +2074,16 @@ final class Mistakes {
             "    if (state() == State.CLOSED) { // meanwhile",
             "    if (listener == null) { // meanwhile"),
         Mistake.of(
-            "C01",
-            "a request is refused before its endpoint waits for another one",
-            "RspImpl.java",
-            "    waitForAnother();\n    super.lose(request);",
-            "    super.lose(request);\n    waitForAnother();"),
+                "C01",
+                "a request is refused before its endpoint waits for another one",
+                "RspImpl.java",
+                "    waitForAnother();\n    super.lose(request);",
+                "    super.lose(request);")
+            .with(
+                "RspImpl.java",
+                "      ia().reaper().execute(this::withdraw);\n    }\n  }\n\n  @Override",
+                "      ia().reaper().execute(this::withdraw);\n    } else {\n"
+                    + "      waitForAnother();\n    }\n  }\n\n  @Override"),
         Mistake.of(
             "C01",
             "a service point listens on for an endpoint that was closed while its request was lost",
