@@ -640,8 +640,17 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private void countEnd() {
     if (endsToCome.decrementAndGet() == 0) {
-      giveUp(stillOpen()); // a bound may have been over before these were closed
+      closeNow(asyncErrors.own());
+      stillOpen().forEach(IaImpl::closeNow); // the bound may have been over before their turn came
       afterDevice.run();
+    }
+  }
+
+  /** The runtime may end now, and what would close this with it. */
+  private static void closeNow(final DatObject object) {
+    if (object instanceof EvdImpl evd) {
+      final var unused = evd.closing().start(Duration.ZERO, true);
+      evd.closing().giveUp();
     }
   }
 

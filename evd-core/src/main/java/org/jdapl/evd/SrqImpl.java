@@ -581,11 +581,12 @@ final class SrqImpl extends ObjectBase implements SharedReceiveQueue, EndpointTa
 
   /**
    * Tells before the device does. Its word comes later or never, and must not count for the next
-   * watermark; if another one is dropped for it, {@link #complete} tells.
+   * watermark, which may be set at once; if another one is dropped for it, {@link #complete} tells.
    */
   private void tellFirst() {
-    if (tell()) {
-      told.incrementAndGet();
+    told.incrementAndGet();
+    if (!tell()) {
+      told.decrementAndGet();
     }
   }
 

@@ -346,7 +346,7 @@ final class Mistakes {
                 "T13",
                 "the device's own word of a watermark counts for the next one",
                 "SrqImpl.java",
-                "    if (tell()) {\n      told.incrementAndGet();\n    }",
+                "    told.incrementAndGet();\n    if (!tell()) {\n      told.decrementAndGet();\n    }",
                 "    tell();")
             .foundBy("theDevicesOwnWord"),
         Mistake.of(
@@ -360,9 +360,17 @@ final class Mistakes {
                 "T10",
                 "an EVD that is closed after the bound of its adapter is left to its timer",
                 "IaImpl.java",
-                "      giveUp(stillOpen()); //",
-                "      //")
+                "      stillOpen().forEach(IaImpl::closeNow);",
+                "")
             .foundBy("aCloseBehindAStuckHandler")
+            .thatHangs(),
+        Mistake.of(
+                "T10",
+                "an EVD whose close has not begun when the runtime ends is left open",
+                "IaImpl.java",
+                "      final var unused = evd.closing().start(Duration.ZERO, true);\n",
+                "")
+            .foundBy("anEvdOfALostDevice")
             .thatHangs(),
         Mistake.of(
             "U11",

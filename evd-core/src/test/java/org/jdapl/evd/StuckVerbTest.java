@@ -327,42 +327,30 @@ class StuckVerbTest {
     assertEnded();
   }
 
-  /** What a lost device has let go of already is still to be closed. */
-  @ParameterizedTest
-  @ValueSource(ints = 300)
-  void required_T10_allIsClosedThoughTheDeviceWasLostBefore(final int times) throws Exception {
-    for (int i = 0; i < times; i++) {
-      final InterceptedProvider lost = new InterceptedProvider();
-      final CountDownLatch deviceClosed = new CountDownLatch(1);
-      lost.hook =
-          verb -> {
-            if (verb.equals("close_device")) {
-              deviceClosed.countDown();
-            }
-          };
-      final Jdapl runtime = Jdapl.with(lost).start();
-      final InterfaceAdapter adapter = runtime.open();
-      final EvdImpl evd = (EvdImpl) adapter.createEvd(64, EventStream.SOFTWARE);
-      lost.lose();
-      deviceClosed.await();
-      final AtomicBoolean stop = new AtomicBoolean();
-      keepBusy(((IaImpl) adapter).reaper(), stop);
-      adapter.closeAbruptly(Duration.ZERO);
-      stop.set(true);
-      evd.closing().closed().get(LONG.toSeconds(), SECONDS);
-      runtime.close();
-    }
-  }
-
-  /** So that its thread need not be woken. */
-  private static void keepBusy(final Reaper timers, final AtomicBoolean stop) {
-    timers.schedule(
-        0L,
-        () -> {
-          if (!stop.get()) {
-            keepBusy(timers, stop);
+  /** What would close it comes too late: the device is closed already, and the runtime ends. */
+  @Test
+  void required_T10_anEvdOfALostDeviceIsClosedThoughTheRuntimeStopped() throws Exception {
+    final CountDownLatch deviceClosed = new CountDownLatch(1);
+    final InterceptedProvider lost = new InterceptedProvider();
+    lost.hook =
+        verb -> {
+          if (verb.equals("close_device")) {
+            deviceClosed.countDown();
           }
-        });
+        };
+    final Jdapl runtime = Jdapl.with(lost).threads(factory).start();
+    final InterfaceAdapter adapter = runtime.open();
+    final EvdImpl evd = (EvdImpl) adapter.createEvd(64, EventStream.SOFTWARE);
+    lost.lose();
+    await(deviceClosed);
+    ((IaImpl) adapter).reaper().execute(() -> await(go));
+    adapter.closeAbruptly(Duration.ZERO);
+    runtime.close();
+
+    for (final EvdImpl closed : List.of(evd, (EvdImpl) adapter.asyncEvd())) {
+      assertThat(closed.closing().closed().get(LONG.toSeconds(), SECONDS).complete()).isFalse();
+      assertThat(closed.isClosed()).as("%s takes nothing more", closed).isTrue();
+    }
   }
 
   /** Its timers ended with it. */

@@ -48,7 +48,7 @@ public final class Opened implements AutoCloseable {
     try {
       objects.descendingIterator().forEachRemaining(DatObject::close);
     } finally {
-      adapter.closeAbruptly(bound); // fails only if the thread is interrupted
+      adapter.closeAbruptly(bound);
     }
   }
 }
