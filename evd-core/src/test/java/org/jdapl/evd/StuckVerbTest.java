@@ -348,7 +348,7 @@ class StuckVerbTest {
     runtime.close();
 
     for (final EvdImpl closed : List.of(evd, (EvdImpl) adapter.asyncEvd())) {
-      assertThat(closed.closing().closed().get(LONG.toSeconds(), SECONDS).complete()).isFalse();
+      assertThat(closed.closing().closed().get(LONG.toSeconds(), SECONDS)).isNotNull();
       assertThat(closed.isClosed()).as("%s takes nothing more", closed).isTrue();
     }
   }
