@@ -167,14 +167,11 @@ final class IaImpl extends ObjectBase implements InterfaceAdapter {
 
   private EvdImpl newEvd(final int length, final int flags) {
     runtime.reserveEvd(name);
-    EvdImpl evd = null;
     try {
-      evd = new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
-      return evd;
-    } finally {
-      if (evd == null) {
-        runtime.releaseEvd();
-      }
+      return new EvdImpl(nameFor("evd"), this, length, flags, runtime.nextDispatcher());
+    } catch (final Throwable e) {
+      runtime.releaseEvd(); // an EVD that is not made takes no room
+      throw e;
     }
   }
 

@@ -50,7 +50,7 @@ final class RspImpl extends SpImpl implements ReservedServicePoint {
     super.lose(request); // the endpoint waits for another one before this one is refused
   }
 
-  /** Its request found the EVD full. */
+  /** Its request found the EVD full, or no memory. */
   void waitForAnother() {
     if (!connection.requestLost()) { // its endpoint was closed meanwhile
       ia().reaper().execute(this::withdraw);

@@ -583,6 +583,24 @@ class SharedReceiveScenarioTest {
     assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
   }
 
+  /** It stands for the word of the first watermark, which never came. */
+  @Test
+  void required_T13_aWordThatIsDroppedIsMadeUpForWhenTheReceivesAreHandedOut() {
+    final Bed bed = bed(LastWqe.NEVER).enabled();
+    bed.srq.lowWatermark(4);
+    bed.receive(bed.qp(), DEPTH - 3);
+    bed.settle();
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+    bed.post(DEPTH - 3);
+    bed.srq.lowWatermark(4);
+
+    bed.receive(bed.qp(), DEPTH - 3);
+    bed.device.async().onAsync(AsyncType.SRQ_LIMIT_REACHED, bed.qp().srq());
+    assertThat(bed.asyncs()).as("dropped").isEmpty();
+    bed.settle();
+    assertThat(bed.asyncs()).containsExactly(AsyncEvent.Kind.SRQ_LOW_WATERMARK);
+  }
+
   /** What completed meanwhile was compared with the one that is refused. */
   @Test
   void required_T13_aWatermarkThatIsPassedWhileAnotherIsRefusedIsToldOf() {
